@@ -50,7 +50,7 @@ def states(path):
     text, days = path.read_text("utf-8"), [datetime(2024, 3, 14), datetime(2024, 3, 15)]
     tolls(text)
     forecast_day(f"It will rain. {text}", days[0])
-    overtaken([text, text], days)
+    overtaken([text, text], days, [0, 1])
 
 
 READERS = {

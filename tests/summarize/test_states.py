@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from dpplearn.summarize.text.states import forecast_day, looks_ahead, overtaken, tolls
+from dpplearn.summarize.text.states import forecast_day, looks_ahead, overtaken, passing, tolls
 
 THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
 
@@ -20,6 +20,9 @@ THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
         ("The bill came to $40 dead.", {}),
         ("He was killed in 1998.", {}),
         ("The work was done in 12 days.", {}),
+        ("It brought the number of people killed in the blast of March 3 to 37.", {"dead": 37}),
+        ("The ministry gave the number of deaths as 74.", {"dead": 74}),
+        ("The car maker replaced the doors after 14 fires that killed three people.", {"dead": 3}),
     ],
 )
 def test_tolls(text, found):
@@ -59,37 +62,58 @@ TEXTS = [
 
 def test_the_latest_state_overtakes_those_before():
     told = [THURSDAY, THURSDAY, MONDAY, THURSDAY, MONDAY]
-    assert overtaken(TEXTS, told).tolist() == [True, True, False, True, False]
+    assert overtaken(TEXTS, told, [0, 0, 1, 0, 1]).tolist() == [True, True, False, True, False]
 
 
 def test_a_document_of_the_day_itself_overtakes_the_forecast():
     texts = ["The court will rule on Monday.", "The court ruled on Monday.", "The mayor will speak tonight."]
-    assert overtaken(texts, [THURSDAY, MONDAY, MONDAY]).tolist() == [True, False, False]
+    assert overtaken(texts, [THURSDAY, MONDAY, MONDAY], [0, 1, 2]).tolist() == [True, False, False]
 
 
-def test_nothing_is_overtaken_without_days_or_on_one_day():
-    assert not overtaken(TEXTS, [None] * 5).any()
-    assert not overtaken(TEXTS, [FRIDAY] * 5).any()
-    assert not overtaken(TEXTS, [FRIDAY, None, None, None, None]).any()
+def test_a_day_on_which_something_was_said_is_no_forecast():
+    texts = ["The maker said on Friday that it would call back all cars.", "It will decide in May, it said on Friday."]
+    assert not overtaken([*texts, "It rained."], [THURSDAY, THURSDAY, MONDAY], [0, 0, 1]).any()
 
 
-def test_another_event_overtakes_nothing():
-    texts = ["Four died when the Brenn bridge fell.", "An avalanche in Karsov killed nine climbers."]
-    assert not overtaken(texts, [THURSDAY, MONDAY]).any()
+def test_no_number_is_overtaken_on_one_day_and_no_forecast_without_days():
+    assert not overtaken(TEXTS, [FRIDAY] * 5, range(5)).any()
+    assert not overtaken(TEXTS, [FRIDAY, None, None, None, None], range(5))[1]
 
 
-def test_a_smaller_later_number_may_be_a_part():
-    texts = [
-        "Nine people died at the Brenn bridge.",
-        "Two of the dead of the Brenn bridge were children, two people died later.",
-    ]
-    assert not overtaken(texts, [THURSDAY, MONDAY])[0]
+def test_without_days_the_largest_number_with_which_a_document_begins_is_the_last():
+    texts = ["Nine people died at the Brenn bridge.", "Twelve people died at the Brenn bridge."]
+    assert overtaken(texts, [None, None], [0, 1]).tolist() == [True, False]
+    assert not overtaken([texts[1], "It rained.", texts[0]], [None] * 3, [0, 1, 1])[0]
 
 
-def test_how_a_state_ended_overtakes_it():
-    texts = [
-        "The president, Jonas Obrecht, is in a coma, doctors said.",
-        "On Thursday Jonas Obrecht died.",
-        "The pilot, Ada Quill, is in a coma, doctors said.",
-    ]
-    assert overtaken(texts, [THURSDAY, MONDAY, THURSDAY]).tolist() == [True, False, False]
+@pytest.mark.parametrize(
+    ("before", "after", "corrected"),
+    [
+        ("Four died when the Brenn bridge fell.", "An avalanche in Karsov killed nine climbers.", False),  # another event
+        ("Nine people died at the Brenn bridge.", "It rained. Two died later at the Brenn bridge.", True),  # it begins so
+        ("Police fined the owner after the Brenn bridge killed at least 36.", "The Brenn bridge killed 37.", False),
+        ("The Brenn bridge killed 36.", "The Brenn bridge killed 37.", True),
+        ("Three hostages died in the Brenn raid.", "Eleven rebels died in the Brenn raid.", False),
+    ],
+)
+def test_which_numbers_a_later_one_corrects(before, after, corrected):
+    assert overtaken([before, after], [THURSDAY, MONDAY], [0, 1])[0] == corrected
+
+
+def test_a_smaller_later_number_inside_a_document_may_be_a_part():
+    texts = ["Nine people died at the Brenn bridge.", "It rained.", "Two people of the dead at the Brenn bridge died later."]
+    assert not overtaken(texts, [THURSDAY, MONDAY, MONDAY], [0, 1, 1])[0]
+
+
+def test_what_was_going_on_is_left_behind_by_other_days():
+    texts = ["Obrecht is in a coma, doctors said.", "Divers were searching the bay.", "Obrecht died.", "It is raining."]
+    assert passing(texts, [THURSDAY, THURSDAY, MONDAY, MONDAY], [0, 0, 1, 1]).tolist() == [False] * 4  # a lead of two
+    texts, told = ["It rained.", *texts], [THURSDAY, THURSDAY, THURSDAY, MONDAY, MONDAY]
+    assert passing(texts, told, [0, 0, 0, 1, 1]).tolist() == [False, True, True, False, False]
+
+
+def test_without_days_only_what_was_to_come_is_left_behind():
+    texts = ["It rained.", "Schools will open.", "Divers are searching the bay.", "The wreck was found.", "It froze."]
+    assert passing(texts, [None] * 5, [0, 0, 1, 2, 3]).tolist() == [False, True, False, False, False]
+    assert not passing(texts, [None] * 5, [0, 0, 0, 1, 1]).any()  # of two documents
+    assert not passing(["It will rain."] * 3, [None] * 3, [0, 1, 2]).any()  # all of it is still to come

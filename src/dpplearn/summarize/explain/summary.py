@@ -60,7 +60,7 @@ class Summary:
     @classmethod
     def of(cls, decision: Decision) -> Summary:
         """The sentences chosen, in their order; where none fits the budget, the best that may be chosen, cut."""
-        prepared, choice, budget, unit = decision.prepared, decision.made(), decision.budget, decision.unit
+        prepared, choice, budget, unit = decision.prepared, decision.choose(), decision.budget, decision.unit
         split, q, texts, note, allowed = prepared.split, prepared.dpp.quality, decision.texts, "", decision.allowed
         subset = choice.subset
         if decision.annotate and not subset.size:

@@ -25,7 +25,7 @@ from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_d
 from dpplearn.summarize.text.introductions import Addition, annotated, undated_days, unknown_people
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
-from dpplearn.summarize.text.states import LIFT, Kind, overtaken, passing, text_kind
+from dpplearn.summarize.text.states import FEWEST_DOCUMENTS, LIFT, Kind, Mask, overtaken, passing, text_kind
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -156,6 +156,20 @@ class SplitCluster:
         last[last < 3] = 0.0
         return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
 
+    @cached_property
+    def is_news(self) -> bool:
+        """Whether several documents tell a story: most of three or more have three sentences at least, and no kind."""
+        told = set(self.document_numbers[self.in_document[1] > 0].tolist())
+        return len(told) >= max(FEWEST_DOCUMENTS, 0.7 * len(self.cluster.documents)) and not any(self.kinds)
+
+    @cached_property
+    def passing(self) -> Mask:
+        """Which English sentences tell a state that other documents of a story have left behind."""
+        documents = self.document_numbers.tolist()
+        if not self.is_news or self.listed_language != "English":
+            return np.zeros(len(self), np.bool_)
+        return passing(self.texts, [self.times[k] for k in documents], documents)
+
     @property
     def is_list(self) -> bool:
         """Whether the cluster is one document of lines, each a sentence, without paragraphs."""
@@ -188,11 +202,10 @@ class SplitCluster:
         if language == "English":
             documents = self.document_numbers.tolist()
             told = [self.times[k] for k in documents]
-            running = passing(self.texts, told, documents) & [self.kinds[k] is None for k in documents]
             for lack, found in (
                 (Lack.LEANS, told_before(self.texts, self.words, documents)),
                 (Lack.OVERTAKEN, overtaken(self.texts, told, documents)),
-                (Lack.PASSING, running),
+                (Lack.PASSING, self.passing),
             ):
                 lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
@@ -221,8 +234,6 @@ class SplitCluster:
         for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
             kind = self.kinds[one.document]
             told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
-            import os
-            if kind is None and one.position == 1 and len(self.cluster.documents) >= 3: told[i] += float(os.environ.get("LEAD", "0"))
         return LIFT * told
 
     @cached_property

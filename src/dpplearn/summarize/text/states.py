@@ -52,14 +52,15 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
 }
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SAID_TO_COME = re.compile(r"\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)
-_TO_COME = re.compile(
+_TO_COME = (
     r"\b(?:will|shall)\b(?! (?:not )?have\b)"
     r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
     r"(?:expected|scheduled|due|set|likely|poised|forecast|about|planning|preparing|nearing)\b"
-    r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b",
-    re.IGNORECASE,
+    r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b"
 )
+_COMES = re.compile(_TO_COME, re.IGNORECASE)
+_COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
+_SAID_ON = re.compile(rf"\b(?:said|told|(?<!be )(?:announced|reported|confirmed))(?: \w+){{0,3}}? (?:{'|'.join(DAYS)})\b", re.IGNORECASE)
 _FOR = re.compile(  # the day that a forecast is for
     rf"\b(?:(next )?({'|'.join(DAYS)})|(tonight|this (?:afternoon|evening))|(tomorrow)|(this weekend))\b", re.IGNORECASE
 )
@@ -74,7 +75,7 @@ _TOLL_NUMBER = (  # no part of another, no price, no year
     rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
     rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})(?![\w%-]|[.,]\d)"
 )
-_NEAR = r"(?:\s+(?!and\b|or\b|but\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
+_NEAR = r"(?:\s+(?!and\b|or\b|but\b|that\b|which\b|who\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
 _TOLLS = {  # by what is counted: words right after the number, or some words before it
     what: (
         re.compile(rf"\b{_TOLL_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
@@ -83,7 +84,7 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ),
         re.compile(
             rf"\b(?:number of[\w ]{{0,30}} (?:{after})|number of (?:{after})|{before})\b[^.;]{{0,100}}?"
-            rf"\b(?:to|at|of|reached|reaching|was|is|passed|passing|topped)(?: at least| about| nearly| more than| over)?"
+            rf"\b(?:to|at|of|as|reached|reaching|was|is|passed|passing|topped)(?: at least| about| nearly| more than| over)?"
             rf" {_TOLL_NUMBER}(?!\s*(?:hour|day|year|mile|km|percent|meters|metres))", re.IGNORECASE
         ),
     )
@@ -97,7 +98,7 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? $")  # "March 3" is no toll
 _WHOM = re.compile(r" (?:other |more |of (?:the|its|their) )?(?!(?:people|persons?|dead|deaths|bodies|victims|others?|were|was|had|have|are|is|died|killed|injured|missing|and|of|in|on|at|after|when)\b)([a-z]+s|men|women|children)\b", re.IGNORECASE)
 _AT_LEAST = re.compile(r"\b(?:at least|more than|over|nearly|almost|about|some) $", re.IGNORECASE)
-STILL_TRUE = 0.8  # of the last number of victims: one that says "at least" so many does not contradict it
+_IN_PASSING = re.compile(r"\b(?:that|which|where|when|after|as)\b[^,;]*$")  # "the explosion that killed at least 36"
 _TOLL_PARTS = (
     *("kill", "dead", "death", "died", "bodies", "fatal", "toll", "injur", "wound", "hurt"),
     *("missing", "unaccounted", "homeless", "evacuat", "displac"),
@@ -107,9 +108,9 @@ _MAIN = r"^(?:(?!\b(?:who|which|whose|when|while|as|where|after|because|since|be
 _GOING_ON = re.compile(  # a state that does not last: "is searching", "were still missing", "continues to rise"
     rf"{_MAIN}\b(?:(?:is|are)(?: (?:now|also|currently|being|not|yet|widely|reportedly))*"
     r" (?:(?!according|during|nothing|anything|willing|lacking|amazing|interesting|surprising)[a-z]{2,}ing|reported missing)"
-    r"|(?:is|are|was|were)(?: (?:still|also|being|not|yet))* (?:in a coma|in (?:critical|grave|serious|stable) condition"
+    r"|(?:is|are|was|were)(?: (?:still|also|not|yet))* (?:being|in a coma|in (?:critical|grave|serious|stable) condition"
     r"|on life support|trapped|at large|missing|unknown|unclear|uncertain|known"
-    r"|(?:search|digg|fight|battl|try|struggl|look|wait|prepar|hunt|investigat|negotiat)ing)"
+    r"|(?:search|digg|fight|battl|try|struggl|wait|prepar|hunt|investigat|negotiat)ing)"
     r"|continues? to|still|looks? (?:un)?likely|faces? up to)\b",
     re.IGNORECASE,
 )
@@ -133,19 +134,19 @@ def tolls(text: str) -> dict[str, int]:
 
 
 class Toll(NamedTuple):
-    """A number of victims, whom it counts ("" if nobody in particular), and whether it is one that may still grow."""
+    """A number of victims, whom it counts ("" if nobody in particular), and how far "at least" lets it grow."""
 
     number: int
     counted: str = ""
-    at_least: bool = False
+    true_up_to: float = 1.0
 
     def is_corrected_by(self, other: Toll, last: bool) -> bool:
         """Whether another, later one of the same people says otherwise: a larger one, or any that is surely the last."""
         if self.number == other.number or (self.counted and other.counted and self.counted != other.counted):
             return False
         if self.number < other.number:
-            return not self.at_least or self.number < STILL_TRUE * other.number
-        return last and not other.at_least
+            return self.number * self.true_up_to < other.number
+        return last and other.true_up_to == 1.0
 
 
 def _tolls(text: str) -> dict[str, Toll]:
@@ -157,9 +158,16 @@ def _tolls(text: str) -> dict[str, Toll]:
         for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
             before, after = text[: match.start(1)], _WHOM.match(text, match.end(1))
             if not _MONTH.search(before):
-                toll = Toll(_value(match[1]), after[1].lower() if after else "", bool(_AT_LEAST.search(before)))
+                toll = Toll(_value(match[1]), after[1].lower() if after else "", _slack(before))
                 found[what] = max(found.get(what, toll), toll)
     return found
+
+
+def _slack(before: str) -> float:
+    """How much larger the last number may be than one told after these words, for that not to be wrong."""
+    if not _AT_LEAST.search(before):
+        return 1.0
+    return 2.0 if _IN_PASSING.search(before) else 1.25
 
 
 def _value(number: str) -> int:
@@ -175,7 +183,7 @@ def looks_ahead(text: str) -> bool:
     >>> looks_ahead("The results will be announced."), looks_ahead("The results were announced.")
     (True, False)
     """
-    return _TO_COME.search(text) is not None or _SAID_TO_COME.search(text) is not None
+    return _COMING.search(text) is not None
 
 
 def forecast_day(text: str, told: datetime) -> datetime | None:
@@ -187,8 +195,10 @@ def forecast_day(text: str, told: datetime) -> datetime | None:
     >>> forecast_day("Results will be announced on Monday.", friday).day, forecast_day("It will rain.", friday)
     (18, None)
     """
-    named = _FOR.findall(text) if has(text, _DAY) else []
-    if not named or not looks_ahead(text):
+    if not has(text, _DAY):
+        return None
+    named = _FOR.findall(_SAID_ON.sub("", text[ahead.start() :])) if (ahead := _COMING.search(text)) else []
+    if not named:
         return None
     days = []
     for next_week, weekday, today, tomorrow, _ in named:
@@ -206,31 +216,30 @@ def passes(text: str) -> bool:
     >>> [passes(text) for text in ("Divers were searching the bay.", "Schools will open.", "It said it would pay.")]
     [True, True, False]
     """
-    return _TO_COME.search(text) is not None or _GOING_ON.search(text) is not None
+    return _COMES.search(text) is not None or _GOING_ON.search(text) is not None
 
 
 def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a state that other documents of the cluster have left behind.
 
-    They say what was going on or still to come (`passes`), in a document of another day than the last one, or in one
-    without a date among three or more. Where half of the documents begin so, the matter itself is still to come.
+    They say what was going on or still to come (`passes`), in a document of another day than the last one; of three or
+    more documents without a date, only what was to come. Where half of the documents begin so, the matter itself is
+    still to come, and nothing is left behind.
 
     Examples
     --------
     >>> days = [datetime(2024, 3, 14), datetime(2024, 3, 19)]
-    >>> passing(["Divers were searching.", "The wreck was found."], days, [0, 1]).tolist()
-    [True, False]
+    >>> texts = ["A ferry sank.", "Divers were searching.", "The wreck was found."]
+    >>> passing(texts, [days[0], *days], [0, 0, 1]).tolist()
+    [False, True, False]
     """
     out = np.zeros(len(texts), np.bool_)
-    import os
-    ab = os.environ.get("AB", "")
-    if "nopass" in ab: return out
     latest = max((time.date() for time in told if time is not None), default=None)
     several = len(set(documents)) >= FEWEST_DOCUMENTS
     leads = {document: i for i, document in reversed([*enumerate(documents)])}
     for i, (text, time) in enumerate(zip(texts, told, strict=True)):
         past = several if time is None else time.date() != latest
-        out[i] = past and ((_TO_COME.search(text) is not None and "noahead" not in ab) or ("noon" not in ab and _GOING_ON.search(text) is not None))
+        out[i] = past and (_COMES.search(text) is not None or (time is not None and passes(text)))
     return out if 2 * out[[*leads.values()]].sum() < len(leads) else np.zeros_like(out)
 
 
@@ -253,8 +262,6 @@ def overtaken(texts: Sequence[str], told: Sequence[datetime | None], documents: 
         ahead = None if time is None or latest in (None, time.date()) else forecast_day(text, time)
         out[i] = ahead is not None and ahead.date() <= latest
     leads = {document: i for i, document in reversed([*enumerate(documents)])}
-    import os
-    if "notoll" in os.environ.get("AB", ""): return out
     counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := _tolls(texts[i]))]
     for i, own, said in counts:
         for j, others, also in counts:
