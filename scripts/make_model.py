@@ -57,7 +57,7 @@ class Corpus:
     weight: float = 1.0
 
 
-def train_together(settings: SummarizerSettings, corpora: list[Corpus], verbose: bool | Progress = False) -> Trained:
+def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress: bool | Progress = False) -> Trained:
     """One model for any language from several corpora, none drowned by another.
 
     Every corpus has a constant of its own, because how many sentences an extract has is a matter of its length, and the
@@ -65,7 +65,7 @@ def train_together(settings: SummarizerSettings, corpora: list[Corpus], verbose:
     Sentences that no extract has room for are left out: else long ones would seem bad where summaries are short.
     """
     clusters = [cluster for corpus in corpora for cluster in corpus.clusters]
-    features, progress = SentenceFeatures(settings.features).fit(clusters), as_progress(verbose)
+    features, progress = SentenceFeatures(settings.features).fit(clusters), as_progress(progress)
     X, y, weights, sentences = [], [], [], 0
     with blas_threads(0):
         for k, corpus in enumerate(corpora):
@@ -123,7 +123,7 @@ def human(cluster: Cluster) -> Cluster:
     return replace(cluster, references=kept, reference_ids=())
 
 
-def learn(clusters: Corpora, verbose: bool | Progress = False) -> Summarizer:
+def learn(clusters: Corpora, progress: bool | Progress = False) -> Summarizer:
     """A model of all clusters that are not for testing."""
     corpora = [
         Corpus(name, own, *SHAPES[name])
@@ -131,7 +131,7 @@ def learn(clusters: Corpora, verbose: bool | Progress = False) -> Summarizer:
         if (own := [cluster for cluster in given if cluster.split != "test"])
     ]
     model = make()
-    return model._keep(train_together(model.settings, corpora, verbose=verbose))
+    return model._keep(train_together(model.settings, corpora, progress=progress))
 
 
 def parts(
@@ -189,7 +189,7 @@ def main() -> None:
         check(clusters, arguments.out)
         return
     out = arguments.out or MODEL
-    model = learn(clusters, verbose=sys.stderr.isatty())
+    model = learn(clusters, progress=sys.stderr.isatty())
     for name, source in SOURCES.items():
         model.training_["corpora"][name]["source"] = source
     model.save(out)

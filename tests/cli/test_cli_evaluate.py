@@ -1,6 +1,7 @@
 """dpplearn evaluate and experiment: tables, files, and what may be wrong with a corpus."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -166,7 +167,8 @@ def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
 def test_sampled_summaries_near_the_limit(files):
     """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
     model, cluster = Summarizer.load(files[0]), Cluster.example()
-    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, fill=True, n_samples=2_000))
+    decision = systems_module.filling_decision(model, model.features_.read(cluster), 665, "bytes", "sampled")
+    over = Summary.of(replace(decision, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
 

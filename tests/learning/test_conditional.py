@@ -45,7 +45,7 @@ def independent_optimum(X, y, variance):
 def test_the_optimum_of_an_independent_search(variance, data, monkeypatch):
     X, y = data
     fits = [ConditionalDPP(variance, tol=1e-8).fit(X, y)]
-    monkeypatch.setattr("dpplearn.learning.fit.MANY", 1)  # without Hessians
+    monkeypatch.setattr("dpplearn.learning.fit.HESSIAN_LIMIT", 1)  # without Hessians
     fits.append(ConditionalDPP(variance, tol=1e-8).fit(X, y))
     numeric = np.inf if variance is None else variance
     best = independent_optimum(X, y, numeric)
@@ -242,12 +242,12 @@ def test_more_items_than_directions(rng):
         ({"backend": "spark"}, TypeError, "backend must be None"),
         ({"backend": 3}, TypeError, "distributed.Client, found 3"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
-        ({"checkpoint": "no/such/folder/c.json"}, FileNotFoundError, "there is no folder"),
+        ({"work": "no/such/folder/c.json"}, FileNotFoundError, "there is no folder"),
     ],
 )
 def test_bad_input(change, error, message, rng):
     arguments = {"X": [random_items(4, 2, rng) for _ in range(2)], "y": [[0], []], **change}
-    names = ("X", "y", "sample_weight", "evaluator", "checkpoint")
+    names = ("X", "y", "sample_weight", "evaluator", "work")
     fit = {k: arguments.pop(k) for k in names if k in arguments}
     with pytest.raises(error, match=message):
         ConditionalDPP(**arguments).fit(**fit)

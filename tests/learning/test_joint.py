@@ -13,7 +13,7 @@ from dpplearn.learning.fit import constant_of
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.solve import Posterior, covariance, trust_region
+from dpplearn.learning.solve import Posterior, covariance, newton
 from dpplearn.learning.training_set import Backend, PreparedShard
 
 
@@ -87,7 +87,7 @@ def test_coordinates_there_and_back(rng):
 def test_standard_errors_do_not_depend_on_the_coordinates():
     posterior = make_posterior(np.random.default_rng(2), np.zeros(3))
     start = posterior.join(np.zeros(3), posterior.similarity.parameters)
-    best = trust_region(posterior, start, 3, tol=1e-9, max_iter=500)
+    best = newton(posterior, start, posterior.scale, 3, tol=1e-9, max_iter=500)
     assert best.converged
     found = []
     for constant in ([0.0, 0.0, 0.0], [1.0, 0.0, 0.5]):
@@ -132,7 +132,7 @@ def test_some_of_the_data_do_not_hide_the_better_maximum(monkeypatch):
         X.append(ItemSet(F, phi={name: rng.standard_normal((250, 5)) for name in truth.names}))
         y.append(DPP.from_quality(np.exp(F @ theta / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
     some = ConditionalDPP(similarity="mixture").fit(X, y)
-    monkeypatch.setattr(fit, "MANY_INSTANCES", 1000)  # all starts on all data
+    monkeypatch.setattr(fit, "SAMPLE_INSTANCES", 1000)  # all starts on all data
     every = ConditionalDPP(similarity="mixture").fit(X, y)
     # on one in four of these, a straight way rises from every start to a maximum that is worse by six on all of them
     assert some.starts_.max() == pytest.approx(every.starts_.max(), abs=0.1)

@@ -14,7 +14,7 @@ from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
 from dpplearn.learning import fit, load_shard, normalizer, save_shard
 from dpplearn.learning.fit import warn_about_mixture
 from dpplearn.learning.itemset import Shard
-from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear, log_likelihood
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear, log_likelihood
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Backend, PreparedInstances, PreparedShard
 
@@ -69,15 +69,10 @@ def test_value_and_derivatives(parts, method, Y, given_size):
     z = S.parameters
 
     def terms(theta, z, order=1):
-        return log_likelihood(
-            theta,
-            items,
-            Y,
-            similarity=S.with_parameters(z),
-            order=order,
-            method=method,
-            given_size=given_size,
-        )
+        similarity = S.with_parameters(z)
+        instance = Instance(items, [np.array(Y, np.int64)], [1.0], similarity)
+        instance.dual = method == "dual"
+        return instance.evaluate(LikelihoodRequest(LogLinear(theta), similarity, order, True, given_size))
 
     found = terms(THETA, z, 2)
     assert found.value == pytest.approx(enumerated(items, S, Y, given_size), abs=1e-10)
@@ -112,8 +107,8 @@ def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(m
 def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_path):
     """Climbs on the sample are not taken for climbs on all instances."""
     X, y = made_up(40, 7, 8)
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
-    first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, checkpoint=tmp_path / "c") for _ in range(2))
+    monkeypatch.setattr(fit, "SAMPLE_ITEMS", 100)
+    first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, work=tmp_path / "c") for _ in range(2))
     np.testing.assert_allclose(again.theta_, first.theta_, atol=1e-6)
     np.testing.assert_allclose(again.theta_std_, first.theta_std_, rtol=0.02)
     assert again.log_likelihood_ == pytest.approx(first.log_likelihood_, abs=1e-6)
@@ -139,7 +134,7 @@ def test_the_sample_does_not_depend_on_how_instances_are_filed():
 
 @quiet
 def test_the_layout_of_files_does_not_change_the_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    monkeypatch.setattr(fit, "SAMPLE_ITEMS", 100)
     X, y = made_up(30, 6, 4)
     models = []
     for cuts in (1, 30):
@@ -302,9 +297,9 @@ def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
     elif backend == "checkpoint":
         path = tmp_path / "c.json"
         with pytest.warns(UserWarning, match="stopped after"):
-            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, checkpoint=path)
-        ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # goes on from there
-        model = ConditionalDPP(similarity="mixture").fit(X, y, checkpoint=path)  # all is done
+            ConditionalDPP(similarity="mixture", max_iter=1).fit(X, y, work=path)
+        ConditionalDPP(similarity="mixture").fit(X, y, work=path)  # goes on from there
+        model = ConditionalDPP(similarity="mixture").fit(X, y, work=path)  # all is done
     else:
         model = ConditionalDPP(similarity="mixture", backend=backend, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-4)

@@ -275,17 +275,17 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
 def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
     path = tmp_path / "fit.json"
     with pytest.warns(ConvergenceWarning):
-        ConditionalDPP(rho=0.3, max_iter=2).fit(*data, checkpoint=path)
+        ConditionalDPP(rho=0.3, max_iter=2).fit(*data, work=path)
     assert read_record(path)["n_iter"] == 2
-    resumed = ConditionalDPP(rho=0.3).fit(*data, checkpoint=path)
+    resumed = ConditionalDPP(rho=0.3).fit(*data, work=path)
     assert_same(resumed, serial)
     assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
-    assert ConditionalDPP(rho=0.3).fit(*data, checkpoint=path).n_iter_ == serial.n_iter_
+    assert ConditionalDPP(rho=0.3).fit(*data, work=path).n_iter_ == serial.n_iter_
     with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):
-        ConditionalDPP(5.0, rho=0.3).fit(*data, checkpoint=path)
+        ConditionalDPP(5.0, rho=0.3).fit(*data, work=path)
     path.write_text(path.read_text()[:50])
     with pytest.raises(ValueError, match=r"fit\.json is not a dpplearn\.checkpoint file, or was cut short"):
-        ConditionalDPP(rho=0.3).fit(*data, checkpoint=path)
+        ConditionalDPP(rho=0.3).fit(*data, work=path)
 
 
 def test_verbose_prints_a_line_per_iteration(data, capsys):
@@ -330,7 +330,7 @@ files.Checkpoint.save = slow_save
 if __name__ == "__main__":
     X, y = training_set(8, 6, [-1.0, 0.5], np.random.default_rng(0))
     try:
-        ConditionalDPP(n_jobs=2).fit(X, y, checkpoint={checkpoint!r})
+        ConditionalDPP(n_jobs=2).fit(X, y, work={work!r})
     except KeyboardInterrupt as stop:
         print("stopped:", stop, flush=True)
 """
@@ -348,7 +348,7 @@ def anyone_left(session):
 def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
     script, kept = tmp_path / "script.py", tmp_path / "kept.json"
     here = Path(__file__).parents[1]
-    script.write_text(SCRIPT.format(path=[str(here), str(here.parent / "src")], checkpoint=str(kept)))
+    script.write_text(SCRIPT.format(path=[str(here), str(here.parent / "src")], work=str(kept)))
     # A session of its own, so that the signal reaches the script and its workers as Ctrl-C does, and nobody else.
     process = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -382,10 +382,10 @@ def test_a_mixture_that_was_interrupted_goes_on_with_its_weights(tmp_path, monke
 
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
-        ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
+        ConditionalDPP(similarity="mixture", constant=False).fit(X, y, work=path)
     monkeypatch.undo()
     assert read_record(path)["n_iter"] == 1
-    resumed = ConditionalDPP(similarity="mixture", constant=False).fit(X, y, checkpoint=path)
+    resumed = ConditionalDPP(similarity="mixture", constant=False).fit(X, y, work=path)
     assert resumed.n_iter_ > 1
     np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
     np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

@@ -32,10 +32,10 @@ def test_evaluations_are_in_the_order_of_bytes_of_id_and_system():
     [
         (lambda: score_corpus({"a": "x"}, {"b": ["x"], "c": ["x"]}), "lacks a, b, c"),
         (lambda: score_corpus({}, {}), "at least one candidate"),
-        (lambda: score_corpus({"a": "x"}, {"a": ["x"]}, confidence=100), "confidence"),
-        (lambda: score_corpus({"a": "x"}, {"a": ["x"]}, confidence=0.95), "in percent"),
+        (lambda: score_corpus({"a": "x"}, {"a": ["x"]}, level=1.0), "level"),
+        (lambda: score_corpus({"a": "x"}, {"a": ["x"]}, level=95), "such as 0.95"),
         (lambda: score_corpus({"a": "x"}, {"a": ["x"]}, resamples=1), "resamples"),
-        (lambda: paired_bootstrap(corpus_of([1]), corpus_of([1]), confidence=0.95), "in percent"),
+        (lambda: paired_bootstrap(corpus_of([1]), corpus_of([1]), level=95), "such as 0.95"),
         (lambda: paired_bootstrap(corpus_of([1]), corpus_of([1]), resamples=0), "resamples must be at least 1"),
         (lambda: paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2"), r"metric .*'rouge-2'"),
         (lambda: paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r"), "measure"),

@@ -47,7 +47,7 @@ def test_corpus_averages_equal_the_official_ones(run, system):
     flags = run["flags"]
     result = score_corpus(
         *(candidates, references, METRICS),
-        **(options(flags) | {"confidence": flags["conf"], "resamples": flags["resamples"], "system": system}),
+        **(options(flags) | {"level": flags["conf"] / 100, "resamples": flags["resamples"], "system": system}),
     )
     expected = run["systems"][system]
     for metric in METRICS:

@@ -125,7 +125,7 @@ class Kills(Progress):
 
 def test_a_worker_is_lost_in_every_stage(corpus, truth):
     kills = Kills(lambda: [process.pid for process in multiprocessing.active_children()])
-    found = fit(open_corpus(corpus), n_jobs=2, verbose=kills)
+    found = fit(open_corpus(corpus), n_jobs=2, progress=kills)
     assert {"Reading clusters", "Preparing", "likelihood"} <= set(kills.killed)
     assert numbers(found) == truth
 
@@ -137,7 +137,7 @@ def test_dask_gives_the_same_and_loses_workers(corpus, truth):
         options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             kills = Kills(lambda: list(client.run(os.getpid).values()))
-            found = fit(open_corpus(corpus), backend=client, verbose=kills)
+            found = fit(open_corpus(corpus), backend=client, progress=kills)
     assert {"Reading clusters", "Preparing", "likelihood"} <= set(kills.killed)
     assert numbers(found) == truth
 
@@ -165,7 +165,7 @@ def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_pa
     for after in [12, 25, 8, 9, 3, 2, 1, 2, 1]:
         runs += 1
         try:
-            found = fit(open_corpus(corpus), work=work, verbose=Stops(after))
+            found = fit(open_corpus(corpus), work=work, progress=Stops(after))
             break
         except KeyboardInterrupt as stop:
             said.add("run the same command again" in str(stop))
@@ -181,11 +181,11 @@ def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_pa
 def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path):
     work = tmp_path / "work"
     with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=work, verbose=Stops(20), settings={"rho": 0.2})
+        fit(open_corpus(corpus), work=work, progress=Stops(20), settings={"rho": 0.2})
     with pytest.raises(ValueError, match=r"begun with another rho"):
         fit(open_corpus(corpus), work=work, settings={"rho": 0.1})
     with pytest.warns(UserWarning, match="begun anew"), pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=work, anew=True, verbose=Stops(2))
+        fit(open_corpus(corpus), work=work, anew=True, progress=Stops(2))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(ValueError, match="a folder of its own"):
@@ -243,7 +243,7 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     with pytest.raises(ValueError, match="line 29 must be a JSON object"):
         fit(open_corpus(bad))
     with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(15))  # while clusters are read
+        fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work", progress=Stops(15))  # while clusters are read
     with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 30 clusters.*line 29.*line 30.*of line 4\b"):
         found = fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work")
     assert found.training_["clusters"] == 30

@@ -16,14 +16,14 @@ from dpplearn.summarize.model.features import (
     GENERAL,
     Feature,
     SentenceFeatures,
-    global_bins,
     lexrank,
     local_bins,
     mean_similarity,
     one_hot,
 )
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle
-from dpplearn.summarize.model.tfidf import Idf, Numbered, tfidf_rows
+from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.tfidf import Idf, Numbered, unit_rows
 
 
 @pytest.fixture(scope="module")
@@ -135,15 +135,12 @@ def test_where_position_means_nothing_it_counts_nothing():
 
 def rows_of(idf, texts):
     numbered, columns = Numbered.of(texts)
-    return tfidf_rows(numbered.counts(), idf.weights(columns))
+    return unit_rows(numbered.counts(), idf.weights(columns))
 
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
-    numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
-    idf = Idf.of_sentences(numbered, columns)
-    assert idf.weights(["a"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
-    rows = rows_of(idf, [["a", "b"], ["a", "c"]]).toarray()
-    assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike
+    idf = split_cluster(Cluster.from_texts(["Rain fell here. Rain, rain. Snow came."]), keep_all=True).idf
+    assert idf.weights(["rain"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
 
 
 def test_unfitted_and_empty():
@@ -167,8 +164,6 @@ def test_tf_idf_by_hand():
     expected = np.array([2.0, 1.0]) / math.sqrt(5)
     np.testing.assert_allclose(rows[0], expected)
     np.testing.assert_allclose((rows @ rows.T)[0, 1], expected[1])
-    with pytest.raises(ValueError, match="Sentence 1 has no words"):
-        rows_of(idf, [["a"], []])
 
 
 def test_lexrank_is_the_fixed_point(rng):
@@ -200,13 +195,6 @@ def test_local_bins_of_groups_are_those_of_each(pairs, bins):
     found = local_bins(values, bins, group)
     for one in set(group.tolist()):
         assert found[group == one].tolist() == local_bins(values[group == one], bins).tolist()
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
-def test_global_bins_with_ties(values):
-    values = np.array(values)
-    index = global_bins(values, np.quantile(values, np.arange(1, 5) / 5))
-    assert ((index >= 0) & (index < 5)).all()
 
 
 def brute_oracle(texts, references, cost, budget, metrics):

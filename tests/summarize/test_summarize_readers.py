@@ -228,13 +228,9 @@ def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
         for number, line in enumerate(source.path.read_text(source.encoding or "utf-8").splitlines(), 1):
             with source.tolerate(f"line {number}: "):
                 name, text, reference = line.split("\t")
-                yield Cluster([Document("1", text)], [reference], name)
+                yield Item(Cluster([Document("1", text)], [reference], name))
 
-    table = Reader(
-        "a table with the columns id, text, reference",
-        lambda path: path.suffix == ".tsv",
-        lambda source: map(Item, read_table(source)),
-    )
+    table = Reader("a table with the columns id, text, reference", lambda path: path.suffix == ".tsv", read_table)
     monkeypatch.setattr(reading, "READERS", [table, *reading.READERS])
     row = "{}\tIt rained all night. The river rose by two metres. Boats sank.\tThe river rose.\n"
     path = write(tmp_path / "floods.tsv", row.format("first") + row.format("second"))

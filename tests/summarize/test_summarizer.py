@@ -16,7 +16,6 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
-from dpplearn.summarize.model.settings import Trained
 from dpplearn.summarize.text.units import costs, length, limit
 from dpplearn.summarize.text.words import match_words
 
@@ -191,10 +190,6 @@ def test_bad_settings(bundled):
     ):  # fmt: skip
         with pytest.raises((ValueError, TypeError), match=f"{name} must"):
             Summarizer(**{name: bad}).fit([None])  # said before any cluster is looked at
-        with pytest.raises((ValueError, TypeError), match=f"{name} must"):
-            clone(bundled).set_params(**{name: bad})._keep(
-                Trained(bundled.features_, bundled.model_, None, {})
-            ).summarize(Cluster.example())
     for kind in (NotFittedError, ValueError, AttributeError):  # as ConditionalDPP has it
         with pytest.raises(kind, match="not fitted yet"):
             Summarizer().summarize(Cluster.example())

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
 
 from dpplearn._checks import FloatArray, check_int
 from dpplearn._run.progress import Progress, as_progress
@@ -18,6 +17,7 @@ from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
 from dpplearn.baskets.likelihood import DENSE, BasketShard, total_log_prob
+from dpplearn.learning.solve import lbfgs_ascent
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
@@ -25,7 +25,7 @@ LENGTHS = 0.7, 1.2  # of the rows of U beside the identity, and of B, where an a
 IMPOSSIBLE = -1e3  # log-probability that counts for a held-out basket of probability 0
 LARGE, MANY_BASKETS = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
 WHOLE_COLUMNS = (30, 100)  # of U and B beside the identity; more did not help on held-out baskets
-LOOK_BACK = 10  # iterations whose gains are looked at together: single steps of L-BFGS may gain nothing
+WINDOW = 10  # iterations whose gains are taken together: single steps of L-BFGS may gain nothing
 EPOCHS, ITERATIONS = 10, 1000  # of Adam and of L-BFGS, where the caller does not say
 RATE, BATCH = 0.05, (256, 16_384)  # of Adam: the first rate, which falls to 0; fewest and most baskets drawn at once
 
@@ -126,48 +126,44 @@ def fit_once(baskets: Baskets, plan: FitPlan) -> FittedKernel:
     return FittedKernel(factors, value, n_iter, converged, plan.alpha or 0.0, {})
 
 
-def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray, bool]:
-    """The objective per basket, its gradient, and whether these are finite.
+def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray]:
+    """The objective per basket and its gradient, which are not finite where a basket is impossible.
 
-    The prior is that of `total` baskets, of which these may be some.
+    The prior is that of `total` baskets, of which these may be only some.
     """
     kernel = factors.kernel()
     value, left, right, diagonal = total_log_prob(shard, kernel)
     penalty, drag = factors.penalty(alpha)
-    value = value / shard.total - penalty / total
     gradient = factors.pull_back(kernel, left, right, diagonal) / shard.total - drag / total
-    return value, gradient, bool(np.isfinite(value) and np.isfinite(gradient).all())
+    return value / shard.total - penalty / total, gradient
 
 
 def whole_batch(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
-    """scipy's L-BFGS-B; the factors reached, the iterations, and whether the objective stopped rising."""
-    values, worst, slope = [-np.inf], 0.0, np.nan
+    """L-BFGS; the factors reached, the iterations, and whether the objective stopped rising."""
+    values, slope = [-np.inf], np.nan
 
-    def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal worst, slope
-        value, gradient, finite = objective(shard, start.with_parameters(x), plan.alpha or 0.0, shard.total)
-        if not finite:  # a step too far: a slope that leads back
-            return worst + 1e3 + float(x @ x), 2 * x
-        worst, slope = max(worst, -value), float(np.abs(gradient).max())
-        return -value, -gradient
+    def at(x: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal slope
+        value, gradient = objective(shard, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+        slope = float(np.abs(gradient).max())
+        return value, gradient
 
-    def callback(intermediate_result: optimize.OptimizeResult) -> None:
+    def after_step(_x: FloatArray, value: float) -> None:
         check_stop()
-        values.append(-float(intermediate_result.fun))
-        plan.progress.finish(len(values) - 1, values[-1] * shard.total, slope)
+        values.append(value)
+        plan.progress.finish(len(values) - 1, value * shard.total, slope)
         if stalled():
             raise StopIteration
 
     def stalled() -> bool:
-        return values[-1] <= max(values[:-LOOK_BACK], default=-np.inf) + LOOK_BACK * plan.tol
+        return values[-1] <= max(values[:-WINDOW], default=-np.inf) + WINDOW * plan.tol
 
     x = start.W.ravel()
     while (left := plan.max_iter + 1 - len(values)) > 0:
         before = values[-1]
-        limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=limits).x
-        if stalled() or values[-1] <= before + LOOK_BACK * plan.tol:
-            break  # else a line search failed: start again from there
+        x = lbfgs_ascent(at, x, after_step, left, 1e-9)
+        if stalled() or values[-1] <= before + WINDOW * plan.tol:
+            break  # otherwise a line search failed: start again from there
     return start.with_parameters(x), len(values) - 1, left > 0
 
 
@@ -190,9 +186,9 @@ def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[Kerne
             places = np.searchsorted(ends, shard.total * rng.random(size), "right")
             drawn, times = np.unique(np.minimum(places, n - 1), return_counts=True)
             batch = shard.take(drawn, times.astype(np.float64))
-            value, gradient, finite = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
-            if not finite:
-                continue  # a basket that rounding makes impossible here
+            value, gradient = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+            if not (np.isfinite(value) and np.isfinite(gradient).all()):
+                continue  # rounding makes one of these baskets impossible
             t += 1
             first += 0.1 * (gradient - first)
             second += 0.01 * (gradient**2 - second)

@@ -44,7 +44,7 @@ def serve_command(
         ) from None
 
     given["token"] = token
-    given["workers"] = check_jobs(given.pop("jobs"))
+    given["n_jobs"] = check_jobs(given.pop("jobs"))
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):

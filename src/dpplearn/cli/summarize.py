@@ -96,7 +96,7 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
     clusters = open_corpus(corpus, skip_bad=True)
     settings = with_unit(settings) | {"work": work_beside(out), "anew": True, "n_jobs": jobs}
     with bars() as progress, scheduler_client(scheduler) as backend:
-        result = summarize_corpus(clusters, out, backend=backend, verbose=progress, **settings)
+        result = summarize_corpus(clusters, out, backend=backend, progress=progress, **settings)
     if not result.failed:
         say(f"Wrote {result.done} summaries to {out}.")
         return
@@ -130,7 +130,7 @@ def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler:
     only = summarizer.settings.language if settings["language"] else None
     clusters, work = open_corpus(corpus, skip_bad=skip_bad, language=only, usable=skip_bad), work_beside(out)
     with bars() as progress, scheduler_client(scheduler) as backend:
-        summarizer.fit(clusters, n_jobs=jobs, backend=backend, verbose=progress, work=work, anew=True, out=out)
+        summarizer.fit(clusters, n_jobs=jobs, backend=backend, progress=progress, work=work, anew=True, out=out)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     say(

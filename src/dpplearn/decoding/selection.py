@@ -16,7 +16,7 @@ from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits, fits
 
-HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "on_device"))  # with the first tensor
+HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "OnDevice"))  # with the first tensor
 SHOWN = 20  # items that `repr` shows
 COSINES = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores

@@ -142,7 +142,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         evaluator: Any = "numpy",
-        checkpoint: str | os.PathLike[str] | None = None,
+        work: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn theta from item sets X and the subset of each that was chosen.
 
@@ -158,10 +158,10 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         evaluator : {"numpy", "torch"} or dpplearn.torch.evaluator.Batches
             How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
             batches on a GPU where there is one, with the same result; `Batches("cuda:1")` names the device.
-        checkpoint : path, optional
+        work : path, optional
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
-        return self._keep(fit_weights(self, training_data(X, y, sample_weight), evaluator, checkpoint))
+        return self._keep(fit_weights(self, training_data(X, y, sample_weight), evaluator, work))
 
     @classmethod
     def from_weights(

@@ -147,7 +147,7 @@ class Checkpoint:
         self.n_iter: int = 0
         self.x: FloatArray | None = None
         if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"checkpoint={str(path)!r}: there is no folder {self.path.parent}.")
+            raise FileNotFoundError(f"work={str(path)!r}: there is no folder {self.path.parent}.")
         data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))

@@ -20,11 +20,12 @@ FEW = 5  # topics, below which resamples of one topic alone are common, and coun
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
-def check_resampling(confidence: float, resamples: int = 1000, least: int = 1) -> None:
-    """Confidence is in percent (one below 1 is a share of one, given by mistake), resamples are at least so many."""
-    if not 1 <= confidence < 100:
-        raise ValueError(f"confidence is given in percent, 95 and not 0.95, but is {confidence}.")
+def percent(level: float, resamples: int, least: int = 1) -> float:
+    """The level of an interval in percent, as ROUGE-1.5.5 computes with it; raises where it or `resamples` is wrong."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, such as 0.95, found {level}.")
     check_int(resamples, "resamples", low=least)
+    return round(100 * level, 9)
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
@@ -43,7 +44,7 @@ def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
 
 
 class Interval(NamedTuple):
-    """An average over a corpus and its confidence bounds."""
+    """An average over a corpus and the ends of its confidence interval."""
 
     average: float
     low: float
@@ -51,16 +52,16 @@ class Interval(NamedTuple):
 
 
 class Average(NamedTuple):
-    """Average recall, precision and F over a corpus, each with its confidence bounds."""
+    """Average recall, precision and F over a corpus, each with its confidence interval."""
 
     recall: Interval
     precision: Interval
     f: Interval
 
 
-def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:
+def intervals(values: Sequence[Sequence[float]], resamples: int, percent: float) -> list[Interval]:
     """Return, for each column, the mean of its resampled means and their quantiles; the same draws serve all."""
-    tail = resamples * (100 - confidence) / 200
+    tail = resamples * (100 - percent) / 200
     places = tail, resamples - tail - 1
     # ROUGE-1.5.5 takes the fraction of the upper place for both bounds
     fraction, found = places[1] - int(places[1]), []
@@ -115,11 +116,11 @@ def score_corpus(
     alpha: float = 0.5,
     *,
     tokenizer: str = "official",
-    confidence: float = 95,
+    level: float = 0.95,
     resamples: int = 1000,
     system: str = "1",
 ) -> CorpusScore:
-    """Score a system over a corpus, with averages and confidence bounds as ROUGE-1.5.5 gives them.
+    """Score a system over a corpus, with averages and confidence intervals as ROUGE-1.5.5 gives them.
 
     ROUGE-1.5.5 reports the mean over bootstrap resamples, not the plain mean, and its generator is seeded:
     the figures depend on the order of the evaluations, which is that of the bytes of "id.system".
@@ -132,8 +133,8 @@ def score_corpus(
         The references of each topic, by the same ids.
     metrics, bytes, words, stem, combine, alpha, tokenizer
         As in :func:`score`.
-    confidence : float
-        Of the bounds, in percent (95, not 0.95).
+    level : float
+        Of the confidence intervals.
     resamples : int
         Number of bootstrap resamples.
     system : str
@@ -152,7 +153,7 @@ def score_corpus(
     Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
-    check_resampling(confidence, resamples, least=2)
+    confidence = percent(level, resamples, least=2)
     options = RougeOptions(metrics, bytes, words, stem, combine, alpha, tokenizer)
     scores: dict[str, dict[str, Score]] = {}
     empty: dict[str, list[str]] = {f"candidate of system {system}": [], "reference": []}
@@ -196,7 +197,7 @@ class PairedTest:
     difference : float
         Mean over topics of the first system's score less the second's.
     low, high : float
-        Its confidence bounds.
+        The ends of its confidence interval.
     p_value : float
         Two-sided: how often a difference as large would come about by chance if there were none.
     topics : int
@@ -216,7 +217,7 @@ def paired_bootstrap(
     metric: str = "rouge-1",
     measure: str = "recall",
     *,
-    confidence: float = 95,
+    level: float = 0.95,
     resamples: int = 10_000,
     rng: Seed = 0,
 ) -> PairedTest:
@@ -233,8 +234,8 @@ def paired_bootstrap(
         They are compared on the topics that both have, and the others are left out.
     metric : str
     measure : {"recall", "precision", "f"}
-    confidence : float
-        Of the bounds, in percent.
+    level : float
+        Of the confidence interval.
     resamples : int
     rng : int or numpy.random.Generator
 
@@ -247,7 +248,7 @@ def paired_bootstrap(
     >>> round(paired_bootstrap(first, second).difference, 5)
     0.41667
     """
-    check_resampling(confidence, resamples)
+    confidence = percent(level, resamples)
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
     topics = sorted(ours.keys() & theirs.keys())
     if not topics:

@@ -39,7 +39,7 @@ def summarize_corpus(
     anew: bool = False,
     n_jobs: int | None = 1,
     backend: Any = None,
-    verbose: bool | Progress = False,
+    progress: bool | Progress = False,
     **options: Any,
 ) -> BatchOutcome:
     """Write a line of JSON for each cluster of a corpus: its summary, or an error.
@@ -61,14 +61,14 @@ def summarize_corpus(
             (model, options, explain),
             folder=folder,
             workers=workers,
-            progress=as_progress(verbose),
+            progress=as_progress(progress),
             size=lambda path: path.read_bytes().count(b"\n"),
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
             told = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
             # what a reader without pieces could not read comes last
-            bad = ({"id": name, "error": said} for kind, said, name in notes.passed if kind == "bad")
+            bad = ({"id": name, "error": said} for kind, said, name in notes.omissions if kind == "bad")
             for record in chain((counted(one, census) for one in told), bad):
                 if "error" in record:
                     failed.append((str(record["id"] or ""), record["error"]))
@@ -104,9 +104,9 @@ def summarize_piece(
     notes, records = replace(piece.source.fresh(), skip_bad=True), list[dict[str, Any]]()
     where = {"path": str(notes.path)}
     for entry in chain(piece.entries(notes), [None]):
-        unread = ((why, name) for kind, why, name in notes.passed if kind in ("left", "bad"))  # before this entry
+        unread = ((why, name) for kind, why, name in notes.omissions if kind in ("left", "bad"))  # before this entry
         records += [where | {"line": None, "id": name, "error": why} for why, name in unread]
-        notes.passed.clear()
+        notes.omissions.clear()
         if entry is not None and entry.cluster is not None:
             found = record_of(summarizer, entry.cluster, options, explain)
             records.append(where | {"line": entry.line, "id": entry.cluster.id} | found)

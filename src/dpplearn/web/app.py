@@ -89,8 +89,8 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
         Answered by the event loop, also while all workers are busy.
         """
-        workers, taken, clusters = settings.workers, service.pool.taken, len(service.clusters.current())
-        busy = {"workers": workers, "running": min(taken, workers), "waiting": max(taken - workers, 0)}
+        n_jobs, taken, clusters = settings.n_jobs, service.pool.taken, len(service.clusters.current())
+        busy = {"n_jobs": n_jobs, "running": min(taken, n_jobs), "waiting": max(taken - n_jobs, 0)}
         return {"status": "ok", "version": __version__, "clusters": clusters, "warm": service.engine.warmed, **busy}
 
     static = files("dpplearn.web") / "static"
@@ -152,7 +152,7 @@ def routes(service: Service) -> APIRouter:
     async def select(
         cluster: ClusterId, request: Request, options: Annotated[schema.Options, Body()] = BY_DEFAULT
     ) -> Response:
-        """The best set of a cluster's sentences under a budget, given what is pinned and banned, with reasons."""
+        """The best set of a cluster's sentences under a budget, given what is included and excluded, with reasons."""
         return Response(await service.select(request, cluster, options, summary_answer), media_type=schema.JSON)
 
     @router.get(

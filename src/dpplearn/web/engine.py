@@ -15,7 +15,7 @@ from dpplearn._numba import compiled_always
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
@@ -58,7 +58,7 @@ class Reading:
         """Memory it comes to take, about, and rather more than less.
 
         Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
-        diversity, pins and question two kernels with a copy and eigenvectors each; then texts, words and features,
+        diversity, choices and question two kernels with a copy and eigenvectors each; then texts, words and features,
         which take up to six times their size in a file.
         """
         more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
@@ -120,7 +120,7 @@ class Engine:
         check_stop()
         _ = prepared.agreement
         check_stop()
-        length, unit = summarizer._length(None, None)
+        length, unit = summarizer.default_length()
         own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
         return Reading(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
 
@@ -130,10 +130,10 @@ class Engine:
         unit = str(options.unit or defaults.unit)
         own = defaults.budget if unit == defaults.unit else AUTO
         budget = length_in(prepared, options.budget or own or AUTO, unit)
-        include, exclude = check_pins(prepared, options, budget, unit)
+        include, exclude = check_choices(prepared, options, budget, unit)
         if options.compress:
             prepared = reading.forms
-            if prepared.split.forms is not None:  # a sentence stands before its shorter forms, and is banned with them
+            if prepared.split.forms is not None:  # a sentence comes before its shorter forms
                 first = np.unique(prepared.split.forms, return_index=True)[1]
                 include, exclude = first[include], first[exclude]
         how: dict[str, Any] = {"decoder": options.decoder or defaults.decoder, "order": options.order}
@@ -150,8 +150,8 @@ def check_characters(document: Document, name: str, settings: Settings) -> None:
         raise limited("too-large", "max_document_characters", most, found, "Cut it, or send it in parts.")
 
 
-def check_pins(prepared: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
-    """Pinned and banned sentences that exist, do not contradict each other, and fit; or what to change."""
+def check_choices(prepared: Prepared, options: schema.Options, budget: float, unit: Unit) -> tuple[IntArray, IntArray]:
+    """The sentences to include and to exclude, if they exist, do not contradict each other, and fit the budget."""
     n, A, B = prepared.n, *(np.unique(items).astype(np.int64) for items in (options.include, options.exclude))
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
@@ -159,15 +159,15 @@ def check_pins(prepared: Prepared, options: schema.Options, budget: float, unit:
     both, named = np.intersect1d(A, B).tolist(), prepared.split.named
     size = joined_length([named[i] for i in A], unit) if A.size else 0
     if both:
-        why = f"Sentence {both[0]} cannot be both pinned and banned. Undo one of the two."
+        why = f"Sentence {both[0]} cannot be both included and excluded. Undo one of the two."
     elif B.size == n:
-        why = f"All {n} sentences are banned: none is left to choose. Allow some of them."
+        why = f"All {n} sentences are excluded: none is left to choose. Allow some of them."
     elif size > budget:
-        what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
-        fitting = f"Raise the budget to {size:g} or unpin some."
+        what = f"The {A.size} included sentences take" if A.size > 1 else "The included sentence takes"
+        fitting = f"Raise the budget to {size:g} or include fewer."
         why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
     elif A.size and prepared.dpp.log_prob(A) == -np.inf:
-        why = "The pinned sentences cannot go together: some have the same words, or only those of others. Unpin one."
+        why = "The included sentences cannot go together: one repeats the words of others. Leave one of them out."
     else:
         return A, B
     raise Problem("infeasible", why)
@@ -185,7 +185,7 @@ def offered_decoder(model: Summarizer) -> str:
 
 def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
     """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
-    said = misread(read.cluster, language)
+    said = language_note(read.cluster, language)
     if said is not None:
         yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
     if read.passed:

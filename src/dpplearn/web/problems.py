@@ -30,7 +30,7 @@ PROBLEMS: dict[str, tuple[int, str, str]] = {
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
     "unreadable": (422, "No document can be read", "`errors` says of every file why, and what to do."),
     "nothing-to-choose": (422, "There is nothing to choose from", "No document has a sentence with a word in it."),
-    "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
+    "infeasible": (422, "No summary satisfies this", "Included and excluded sentences and the budget do not agree."),
     "busy": (429, "The server is busy", "Workers and queue are taken. Try again after the seconds in `Retry-After`."),
     "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request. Trying again is safe."),
     "time-limit": (504, "The request passes the time limit", "Send less than `max_seconds` is enough for."),

@@ -119,8 +119,8 @@ class Options(Strict):
     about: About | None = Field(None, description="A question, or a few words: what the summary is to be about.")
     order: OrderName = Field("chronological", description="; ".join(f"{k}: {what}" for k, what in ORDER_WORDS.items()))
     compress: bool = Field(False, description="Choose from shorter forms of sentences, too, with spans dropped.")
-    include: list[SentenceId] = Field([], max_length=10_000, description="Sentences pinned.")
-    exclude: list[SentenceId] = Field([], max_length=10_000, description="Sentences banned.")
+    include: list[SentenceId] = Field([], max_length=10_000, description="Numbers of sentences that must be in.")
+    exclude: list[SentenceId] = Field([], max_length=10_000, description="Numbers of sentences that must be out.")
 
 
 class Query(Options):
@@ -145,7 +145,7 @@ class Whole(NewCluster, Options):
 
 # Answers. They are made in `answers` of the records of `dpplearn.summarize.explain`, whose words these fields have.
 
-CHANCE = "Probability that the learned model includes it, given what is pinned and banned; not moved by the sliders."
+CHANCE = "Probability that the learned model includes it, given `include` and `exclude`; no slider moves it."
 Contributions = Annotated[dict[str, float], Field(description="Terms of log q^2 by feature, largest first; none is 0.")]
 
 
@@ -204,7 +204,7 @@ class ChosenSentence(PlacedSentence):
     dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary does without, with `compress`.")
     added: list[str] = Field(description="What the summary has in brackets beside it: first names and dates.")
     contributions: Contributions
-    pinned: bool
+    included: bool = Field(description="Whether it is there because the request includes it.")
     words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
     reasons: list[Reason] = Field(description="At most three, the strongest first.")
     alone: list[str] = Field(description="Words that no other sentence of the summary has.")

@@ -70,9 +70,9 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
-        self.pool = Pool(settings.workers, settings.queue)
+        self.pool = Pool(settings.n_jobs, settings.queue)
         self.boxes = Sandboxes()  # processes that read what clients send
-        self.large_bodies = asyncio.Semaphore(2 * settings.workers)  # received or worked on at once
+        self.large_bodies = asyncio.Semaphore(2 * settings.n_jobs)  # received or worked on at once
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:

@@ -12,7 +12,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits of a server; docs/web.md says what happens past each of them.
+    """Limits of a server; docs/web-details.md says what happens past each of them.
 
     Examples
     --------
@@ -21,7 +21,7 @@ class Settings:
     """
 
     model: Path | None = None  # a file, to use by default beside the model inside, which is for any text
-    workers: int = min(4, os.cpu_count() or 1)  # requests that are worked on at once: a selection uses a core
+    n_jobs: int = min(4, os.cpu_count() or 1)  # requests that are worked on at once: a selection uses a core
     queue: int = 64  # requests that may wait; further ones are answered 429
     max_body_bytes: int = 4_000_000
     max_upload_bytes: int = 32_000_000  # of a form: most files are no text

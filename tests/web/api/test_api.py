@@ -93,14 +93,14 @@ def test_select_is_what_the_summarizer_says(select, options):
         assert np.isclose(one["quality"], why.quality)
         assert one["contributions"] == pytest.approx(why.contributions)
         assert bare(one) == one["full"]
-        assert not one["pinned"]
+        assert not one["included"]
     assert np.allclose(found["marginals"], summary.dpp.marginals)
 
 
 @pytest.mark.parametrize("decoder", list(schema.DECODERS))
 def test_pinned_are_in_and_banned_are_out(select, decoder):
     found = select(decoder=decoder, include=[40, 7], exclude=[0, 21, 31]).json()
-    chosen = {one["sentence"]: one["pinned"] for one in found["selected"]}
+    chosen = {one["sentence"]: one["included"] for one in found["selected"]}
     assert chosen[7]
     assert chosen[40]
     assert sum(chosen.values()) == 2

@@ -1,4 +1,4 @@
-"""Selection without HTTP: prepared clusters, conditional marginals, the map, pins that cannot be."""
+"""Selection without HTTP: prepared clusters, conditional marginals, the map, choices that cannot be."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import similarity_map, summary_answer
-from dpplearn.web.engine import Engine, check_pins
+from dpplearn.web.engine import Engine, check_choices
 from dpplearn.web.problems import Problem
 
 TEXTS = [
@@ -47,15 +47,15 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
 @pytest.mark.parametrize(
     ("include", "exclude", "budget", "message"),
     [
-        ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
-        ([], range(6), 100, "All 6 sentences are banned"),
+        ([1], [1], 100, "Sentence 1 cannot be both included and excluded"),
+        ([], range(6), 100, "All 6 sentences are excluded"),
         ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
-        ([1, 4], [], 100, "The pinned sentences cannot go together"),
+        ([1, 4], [], 100, "The included sentences cannot go together"),
     ],
 )
 def test_pins_that_cannot_be(include, exclude, budget, message):
     with pytest.raises(Problem) as caught:
-        check_pins(prepare(*TEXTS), schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
+        check_choices(prepare(*TEXTS), schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
     assert caught.value.slug == "infeasible"
     assert message in caught.value.detail
 
@@ -66,7 +66,7 @@ def test_pins_that_depend_on_each_other():
     flat = replace(prepare("Rain fell. Snow fell. Wind rose."))
     vars(flat)["dpp"] = DPP(phi @ phi.T)
     with pytest.raises(Problem) as caught:
-        check_pins(flat, schema.Options(include=[0, 1, 2]), 100, "words")
+        check_choices(flat, schema.Options(include=[0, 1, 2]), 100, "words")
     assert "cannot go together" in caught.value.detail
 
 

@@ -59,7 +59,7 @@ def test_why_is_told_of_any_sentence(client, example, summary, is_problem):
 def test_of_a_book_a_first_choice_is_made(serving):
     nouns = [("roof", "barn")[i % 2] for i in range(40)]
     text = " ".join(f"In chapter {i // 2} the {noun} of house {i // 2 % 7} burned." for i, noun in enumerate(nouns))
-    with serving(Settings(workers=1, exact_sentences=12)) as client:
+    with serving(Settings(n_jobs=1, exact_sentences=12)) as client:
         cluster = client.post("/api/v1/clusters", json={"documents": [{"text": text}]}).json()
         kept = len(cluster["sentences"])
         assert 2 <= kept <= 12

@@ -109,7 +109,7 @@ def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
 
 
 def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, is_problem, monkeypatch):
-    with serving(Settings(workers=1)) as client:
+    with serving(Settings(n_jobs=1)) as client:
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
         with monkeypatch.context() as stuck_now:
             stuck_now.setattr("dpplearn.web.app.read_texts", stuck.forever)
@@ -132,7 +132,7 @@ if __name__ == "__main__":
     dpplearn.web.app.read_texts = stuck.forever
     listener = socket.create_server(("127.0.0.1", 0))
     ready = lambda: print(listener.getsockname()[1], flush=True)
-    serve(create_app(Settings(workers=1, max_seconds=3.0)), listener, ready)
+    serve(create_app(Settings(n_jobs=1, max_seconds=3.0)), listener, ready)
 """
 
 

@@ -111,7 +111,7 @@ def both(client, path):
 def test_past_the_time_limit_work_keeps_its_place_until_it_ends_and_what_waits_never_begins(
     serving, gate, limit, is_problem
 ):
-    with serving(Settings(workers=1, queue=1)) as client:
+    with serving(Settings(n_jobs=1, queue=1)) as client:
         path, pool = client.post(CLUSTERS, json=documents(2)).headers["location"] + "/select", client.service.pool
         opened = gate(client)
         limit(client, max_seconds=0.5)
@@ -133,7 +133,7 @@ def draw_for_hours(client):
 
 
 def test_work_of_hours_ends_with_its_request(serving, limit, is_problem):
-    with serving(Settings(workers=1)) as client:
+    with serving(Settings(n_jobs=1)) as client:
         draw_for_hours(client)
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
@@ -143,7 +143,7 @@ def test_work_of_hours_ends_with_its_request(serving, limit, is_problem):
 
 
 def test_nobody_works_for_a_client_that_has_left(serving, gate):
-    with serving(Settings(workers=1, queue=5)) as client:
+    with serving(Settings(n_jobs=1, queue=5)) as client:
         draw_for_hours(client)
         pool = client.service.pool
         path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
@@ -162,7 +162,7 @@ def test_nobody_works_for_a_client_that_has_left(serving, gate):
 
 
 def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, gate, is_problem):
-    with serving(Settings(workers=1, queue=1)) as client:
+    with serving(Settings(n_jobs=1, queue=1)) as client:
         place, pool = client.post(CLUSTERS, json=documents(2)).headers["location"], client.service.pool
         opened = gate(client)
         threads, answers = both(client, f"{place}/select")
@@ -304,7 +304,7 @@ def test_an_expired_cluster_is_gone_for_the_client(serving, is_problem):
         is_problem(client.post(f"{CLUSTERS}/{answer['id']}/select", json={}), 404, "cluster-gone")
 
 
-@pytest.mark.parametrize("bad", [{"workers": 0}, {"queue": -1}, {"max_seconds": float("nan")}])
+@pytest.mark.parametrize("bad", [{"n_jobs": 0}, {"queue": -1}, {"max_seconds": float("nan")}])
 def test_settings_that_cannot_be(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         Settings(**bad)

@@ -116,7 +116,7 @@ def test_a_form_says_what_to_choose_from(client, is_problem):
 
 
 def test_a_file_that_stalls_is_named_and_ended(serving):
-    with serving(Settings(workers=1, max_file_seconds=0.01)) as client:
+    with serving(Settings(n_jobs=1, max_file_seconds=0.01)) as client:
         pages = pdf_article([("paragraph", "It rained all day in the harbour of the north. " * 200)] * 20)
         answer = upload(client, ("slow.pdf", pages), ("a.txt", b"It rained all day."))
         assert answer.json()["skipped"][0]["detail"].startswith("slow.pdf must be readable in 0.01 s")

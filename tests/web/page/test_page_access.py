@@ -55,30 +55,30 @@ def test_everything_by_keyboard(seen: Seen) -> None:
     keyboard.press("PageDown")
     assert seen.find(".s:focus").evaluate("(one) => one.closest('.source').id") == "source-1"
     keyboard.press("Home")
-    keyboard.press("p")
+    keyboard.press("i")
     seen.settle()
     assert seen.bodies[-1]["include"] == [0]
-    keyboard.press("b")
+    keyboard.press("e")
     seen.settle()
     assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [0])
     keyboard.press("Enter")
-    expect(seen.find("#card [data-rule=ban]")).to_be_focused()
-    keyboard.press("P")  # in the open card, too
+    expect(seen.find("#card [data-rule=exclude]")).to_be_focused()
+    keyboard.press("I")  # in the open card, too
     seen.settle()
     assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([0], [])
-    expect(seen.find("#card [data-rule=pin]")).to_have_attribute("aria-pressed", "true")
-    keyboard.press("b")
+    expect(seen.find("#card [data-rule=include]")).to_have_attribute("aria-pressed", "true")
+    keyboard.press("e")
     seen.settle()
-    expect(seen.find("#card [data-rule=ban]")).to_be_focused()
+    expect(seen.find("#card [data-rule=exclude]")).to_be_focused()
     seen.find("#card-title").click()  # the focus is nowhere
-    keyboard.press("b")
+    keyboard.press("e")
     seen.settle()
     assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [])
     keyboard.press("Control+b")
-    keyboard.press("b")
+    keyboard.press("e")
     seen.settle()
     assert seen.bodies[-1]["exclude"] == [0]
-    seen.find("#card [data-rule=ban]").focus()
+    seen.find("#card [data-rule=exclude]").focus()
     keyboard.press("Shift+Tab")
     keyboard.press("Shift+Tab")
     keyboard.press("Enter")  # no rule

@@ -44,9 +44,9 @@ def test_axe_finds_nothing_in_any_state(look: Callable[..., Seen], live: Live, w
     seen.find("#card summary").click()
     assert complaints(seen.page) == []  # its reasons, with numbers
     seen.page.keyboard.press("Escape")
-    seen.find("#summary [data-rule=ban]").first.click()
+    seen.find("#summary [data-rule=exclude]").first.click()
     seen.settle()
-    seen.find("#summary [data-rule=pin]").first.click()
+    seen.find("#summary [data-rule=include]").first.click()
     seen.settle()
     seen.more().find("#view-tabs").click()
     assert complaints(seen.page) == []  # choices, more controls, tabs

@@ -1,4 +1,4 @@
-"""What one chooses on the page, and what comes of it: length, diversity, a question, pins and bans."""
+"""What one chooses on the page, and what comes of it: length, diversity, a question, inclusions and exclusions."""
 
 from __future__ import annotations
 
@@ -127,15 +127,15 @@ def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
     number = int(sentence.get_attribute("data-id") or "")
     sentence.click()
     expect(example.find("#card")).to_be_visible()
-    example.find("#card").get_by_role("button", name="Pin").click()
+    example.find("#card").get_by_role("button", name="Include", exact=True).click()
     example.settle()
     assert example.bodies[-1]["include"] == [number]
     assert text in sources(example.answer())
     expect(example.find("#card .verdict")).to_contain_text("you asked for it")
-    expect(example.find(f".s[data-id='{number}'][data-state=in][data-pinned]")).to_have_count(1)
+    expect(example.find(f".s[data-id='{number}'][data-state=in][data-included]")).to_have_count(1)
     after = example.answer()
     assert after["marginals"] != before["marginals"]
-    assert next(one for one in after["selected"] if one["sentence"] == number)["pinned"]
+    assert next(one for one in after["selected"] if one["sentence"] == number)["included"]
     example.page.keyboard.press("Escape")
     expect(example.find("#rules li")).to_have_count(1)
     example.find("#rules").get_by_role("button", name="Remove").click()
@@ -146,13 +146,13 @@ def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
 
 def test_a_banned_sentence_is_out_and_clearing_brings_it_back(example: Seen) -> None:
     before, first = example.summary(), sources(example.answer())[0]
-    example.find("#summary > li").first.get_by_role("button", name="Ban this sentence").click()
+    example.find("#summary > li").first.get_by_role("button", name="Exclude this sentence").click()
     example.settle()
     assert first not in sources(example.answer())
-    banned = example.find(".s[data-state=banned]")
+    banned = example.find(".s[data-state=excluded]")
     assert banned.locator(".t").inner_text() == first
     assert banned.locator(".t").evaluate("(one) => getComputedStyle(one).textDecorationLine") == "line-through"
-    expect(example.find("#map .marks .banned")).to_have_count(1)
+    expect(example.find("#map .marks .excluded")).to_have_count(1)
     example.find("#clear").click()
     example.settle()
     assert example.summary() == before

@@ -27,7 +27,7 @@ def downloads(seen: Seen) -> dict[str, str]:
 
 def test_copy_and_downloads_hold_the_summary(example: Seen) -> None:
     example.find(".s[data-state='']").first.focus()
-    example.page.keyboard.press("b")
+    example.page.keyboard.press("e")
     example.settle()
     answer = example.answer()
     example.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -19,7 +19,7 @@ LEAVING = """() => {
 def test_a_reload_keeps_the_documents_and_the_choices(example: Seen) -> None:
     example.expected = {404}
     example.set_range("budget", 150)
-    example.find("#summary [data-rule=ban]").first.click()
+    example.find("#summary [data-rule=exclude]").first.click()
     example.settle()
     before, cluster = example.summary(), example.cluster()
     assert not example.page.evaluate(LEAVING)
@@ -55,15 +55,15 @@ def test_leaving_asks_while_something_is_unsent(seen: Seen) -> None:
 
 def test_choices_are_taken_back(example: Seen) -> None:
     before, first = example.summary(), sources(example.answer())[0]
-    example.find("#summary [data-rule=ban]").first.click()
+    example.find("#summary [data-rule=exclude]").first.click()
     example.settle()
     assert example.summary() != before
-    expect(example.find("#undo")).to_contain_text(f"Banned: {first[:30]}")
+    expect(example.find("#undo")).to_contain_text(f"Excluded: {first[:30]}")
     example.find("#undo-button").click()
     example.settle()
     assert example.summary() == before
     expect(example.find("#undo")).to_be_hidden()  # nothing more to take back
-    for number, key in ((3, "p"), (4, "b")):
+    for number, key in ((3, "i"), (4, "e")):
         example.find(f".s[data-id='{number}']").focus()
         example.page.keyboard.press(key)
     example.find("#clear").click()

@@ -60,7 +60,7 @@ def test_nothing_covers_a_button_or_goes_beyond_the_window(
 ) -> None:
     width, height = size
     seen = look(live, viewport={"width": width, "height": height}, reduced_motion="reduce").load_example()
-    seen.find("#summary [data-rule=ban]").first.click()
+    seen.find("#summary [data-rule=exclude]").first.click()
     seen.settle()
     expect(seen.find("#undo-button")).to_be_visible()
     expect(seen.find("#undo-button")).to_be_in_viewport()

@@ -86,10 +86,10 @@ def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:
     seen.page.keyboard.press("Escape")
     expect(shown).to_be_focused()
     asked = len(seen.bodies)
-    seen.page.keyboard.press("p")  # nothing to pin
+    seen.page.keyboard.press("i")  # nothing to include
     seen.page.keyboard.press("ArrowDown")  # the next one is a sentence
     expect(seen.find(".s:focus")).to_have_attribute("data-id", "0")
-    seen.page.keyboard.press("p")
+    seen.page.keyboard.press("i")
     seen.settle()
     assert [one["include"] for one in seen.bodies[asked:]] == [[0]]
     seen.find("#change").click()

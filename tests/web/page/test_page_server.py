@@ -14,7 +14,7 @@ from dpplearn.web import Settings
 def test_a_forgotten_cluster_is_posted_again_without_a_word(example: Seen) -> None:
     example.expected = {404}
     example.set_range("budget", 160)
-    example.find("#summary [data-rule=pin]").nth(1).click()
+    example.find("#summary [data-rule=include]").nth(1).click()
     example.settle()
     before, pinned = example.answer(), example.bodies[-1]["include"]
     cluster = example.cluster()
@@ -44,7 +44,7 @@ def test_an_older_answer_never_replaces_a_newer_one(example: Seen) -> None:
 
 
 def test_the_server_away_and_back(look) -> None:
-    with serving(Settings(workers=1)) as live:
+    with serving(Settings(n_jobs=1)) as live:
         seen, other = look(live).load_example(), look(live)
         before = seen.summary()
         live.stop()
@@ -71,7 +71,7 @@ def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path)
     own = tmp_path / "mine.json"
     Summarizer.load().save(own)
     with serving(
-        Settings(model=own, workers=1, queue=0, max_body_bytes=20_000, max_documents=8, max_sentences=80)
+        Settings(model=own, n_jobs=1, queue=0, max_body_bytes=20_000, max_documents=8, max_sentences=80)
     ) as live:
         seen = look(live)
         expect(seen.find("#model option")).to_have_text(["mine", "general"])

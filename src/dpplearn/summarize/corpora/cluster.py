@@ -1,4 +1,4 @@
-"""Documents, the sentences in them, and clusters of documents on one topic."""
+"""What a summary is made of: documents, the sentences in them, and clusters of documents on one topic."""
 
 from __future__ import annotations
 
@@ -51,9 +51,8 @@ class Document:
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        given = {name: getattr(self, name) for name in ("title", "date", "role")}
-        named = "".join(f", {name}={short(value)!r}" for name, value in given.items() if value is not None)
-        return f"Document({short(self.id)!r}, {short(self.text)!r}{named})"
+        known = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
+        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(known)})"
 
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
@@ -117,8 +116,8 @@ class Sentence:
     added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        where = ", ".join(f"{name}={getattr(self, name)}" for name in ("document", "position", "start", "end"))
-        return f"Sentence({short(self.text)!r}, {where})"
+        where = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
+        return f"Sentence({short(self.text)!r}{named(where)})"
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -128,6 +127,11 @@ class Sentence:
 def short(text: str, width: int = 50) -> str:
     """A text, or how it begins."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def named(values: dict[str, Any]) -> str:
+    """Values as a call gives them by name, after a comma each."""
+    return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
 
 
 class TooManySentencesError(ValueError):

@@ -1,4 +1,4 @@
-"""Documents from files and folders."""
+"""Make documents of files and folders, each kind of files by its reader."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import glob, has_magic
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
+from typing import NamedTuple
 
 from dpplearn._io.encoding import (
     MAX_BYTES,
@@ -63,27 +64,28 @@ def plain_document(name: str, source: str) -> Document:
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
     Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
-    title, dates = None, list[str]()
-    text = unwrapped(source.lstrip("\r\n"))
+    title, dates, text = None, list[str](), unwrapped(source.lstrip("\r\n"))
     while True:
         line, _, rest = text.partition("\n")
         line, below = line.strip(), rest.split("\n", 1)[0].strip()
-        if not rest.strip():
-            break
-        if len(dates) < MOST_DATES and date_line(line) and not below[:1].islower():
+        if rest.strip() and len(dates) < MOST_DATES and date_line(line) and not below[:1].islower():
             dates.append(line)
-        elif not title and is_title(line) and not _SALUTED.match(line) and (not below or date_line(below)):
+        elif rest.strip() and not title and is_title(line, below) and not _SALUTED.match(line):
             title = line
         else:
-            break
+            return Document(name, text.strip("\r\n"), title, head_date(dates))
         text = rest.lstrip("\r\n")
-    return Document(name, text.strip("\r\n"), title, head_date(dates))
+
+
+def text_document(name: str, text: str) -> Document:
+    """A text, which may be Markdown."""
+    return markdown_document(name, text) if is_markdown(text) else plain_document(name, text)
 
 
 def parse_text(file: DocumentFile) -> list[Document]:
-    """A text, which may be Markdown; an error where it is called like a PDF or an office file, and is neither."""
+    """A text, or an error if it is called like a PDF or an office file, and is neither."""
     try:
-        text = file.text()
+        return [text_document(file.name, file.text())]
     except ValueError as error:
         suffix = suffix_of(Path(file.name))
         named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
@@ -92,7 +94,6 @@ def parse_text(file: DocumentFile) -> list[Document]:
             raise
         what = f"{file.place} ends in {suffix}, but is neither {named} nor text: it is damaged, or of another kind."
         raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
-    return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
 
 
 def parse_html(file: DocumentFile) -> list[Document]:
@@ -109,8 +110,7 @@ def parse_newswire(file: DocumentFile) -> list[Document]:
     return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(NamedTuple):
     """A kind of document files."""
 
     name: str
@@ -128,15 +128,14 @@ MAIL = re.compile(
     r"Delivered-To|X-Mailer):",
     re.IGNORECASE,
 )
+PAGE = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+PACKAGES = (".docx", ".docm", ".odt", ".ott", ".epub")
 TEXT = FileKind("text", (".txt", ".text"), parse_text)
 MARKDOWN = FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_document(file.name, file.text())])
-HTML = FileKind(
-    "HTML", (".html", ".htm", ".xhtml"), parse_html, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
-)
-FILE_KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
+FILE_KINDS = [  # a new kind of files is one entry; a file's beginning is looked at first, in this order
     TEXT,
     MARKDOWN,
-    HTML,
+    FileKind("HTML", (".html", ".htm", ".xhtml"), parse_html, PAGE),
     FileKind(
         "subtitles",
         (".srt", ".vtt"),
@@ -144,15 +143,15 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
         SUBTITLES,
     ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
-    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
+    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), True),
     FileKind(
         "Word, OpenDocument or EPUB",
-        (".docx", ".docm", ".odt", ".ott", ".epub"),
+        PACKAGES,
         Apart(f"{_FORMATS}.packages:parse_package"),
         re.compile("PK\x03\x04"),
-        always=True,
+        True,
     ),
-    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
+    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), True),
     FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
 ]
 
@@ -179,9 +178,9 @@ def reads_as_document(path: Path) -> bool:
     begins, suffix = peek(path), suffix_of(path)
     if is_readme(path) or (suffix and not suffix[1:].isdigit()):
         return is_sgml(begins)
-    kind = kind_of_file(DocumentFile(begins, path.name, path))
     text = begins[:-4].decode("utf-8", "replace")  # the last character may be cut
-    return kind is not TEXT or bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
+    is_text = bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
+    return is_text or kind_of_file(DocumentFile(begins, path.name, path)) is not TEXT
 
 
 def kind_of_file(file: DocumentFile) -> FileKind:
@@ -197,7 +196,7 @@ def kind_of_file(file: DocumentFile) -> FileKind:
 def parse_document(
     data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
 ) -> list[Document]:
-    """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
+    """The documents in the bytes of a file, whose kind is seen by its name and content; errors call it by its place.
 
     Examples
     --------
@@ -212,10 +211,7 @@ def parse_document(
 
 
 def read_document(path: Path, source: Source) -> list[Document]:
-    """Read one file; an SGML file may hold several documents. What readers remark is noted.
-
-    A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
-    """
+    """Read one file; an SGML file may hold several documents. What readers remark is noted."""
     file = DocumentFile(peek(path), path.name.removesuffix(".gz"), path, source.encoding)
     limit = file.limits.size if isinstance(kind_of_file(file).parse, Apart) else MAX_BYTES
     file = replace(file, data=read_bytes(path, limit))
@@ -237,11 +233,11 @@ def read_paths(paths: Iterable[Path], source: Source) -> list[Document]:
     if worded:
         source.note("empty", dict.fromkeys(path for path, _ in documents if path not in worded))
         documents = [(path, document) for path, document in documents if path in worded]
-    counts, kept = Counter(document.id for _, document in documents), list[Document]()
+    counts, renamed = Counter(document.id for _, document in documents), list[Document]()
     for path, document in documents:
         name = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
-        kept.append(document if counts[document.id] == 1 else replace(document, id=name))
-    return kept
+        renamed.append(document if counts[document.id] == 1 else replace(document, id=name))
+    return renamed
 
 
 def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
@@ -251,9 +247,6 @@ def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encod
     paths = list(dict.fromkeys(path for one in several for path in expand(fspath(one), source)))
     if not paths:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    for path in paths:
-        if not path.exists():
-            raise FileNotFoundError(f"{path} does not exist.")
     documents, bad = read_paths(paths, source), source.noted("bad")
     if bad and not documents:
         raise ValueError(bad[0] if len(bad) == 1 else "\n".join(["None of the files can be read.", *bad]))
@@ -275,11 +268,14 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    return [one for one in matching(given) if one == path or one.is_file()]
+    paths = [one for one in matching(given) if one == path or one.is_file()]
+    if paths == [path] and not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.")
+    return paths
 
 
 def matching(given: str) -> list[Path]:
-    """What a path or a pattern stands for."""
+    """The paths that a path or a pattern stands for; a path may be one that does not exist."""
     path = Path(given)
     if not path.exists():
         refuse_address(given)

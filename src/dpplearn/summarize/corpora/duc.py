@@ -1,4 +1,4 @@
-"""The layout of the Document Understanding Conferences: SGML newswire in folders, model summaries beside them.
+"""Read the data of the Document Understanding Conferences: SGML newswire in folders, model summaries beside them.
 
 The conferences' data are licensed by NIST; this reads them where a user has them. A cluster is a folder such as
 `docs/d30001t` of SGML files; the models are files such as `D30001.M.100.T.A` in any folder, one sentence per line.
@@ -50,10 +50,9 @@ def read_duc(source: Source) -> Iterator[Cluster]:
         documents: list[Document] = []
         for path in files:
             with source.tolerate():
-                read = read_document(path, source)
-                if not read:
+                documents += (added := read_document(path, source))
+                if not added:
                     raise ValueError(f"{path} must hold <DOC> with <DOCNO> and <TEXT>, but holds neither.")
-                documents += read
         if documents:
             with source.tolerate(f"{files[0].parent}: "):
                 own = sorted(key for key in models if key[0] in (topic, name))

@@ -1,4 +1,4 @@
-"""Whatever is given to be summarized, as a cluster: texts, paths, bytes, documents, or several of them."""
+"""Make one cluster of what people give to be summarized: texts, paths, bytes, documents, or several of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import (
-    HTML,
+    PAGE,
     html_document,
     markdown_document,
     parse_document,
@@ -53,20 +53,17 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     """
     if isinstance(given, Cluster):
         return given if language is None else replace(given, language=language)
-    several: list[Any]
-    if isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document):
-        several = [given]
-    elif isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable):
+    one = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    if not one and (isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable)):
         kind = "None" if given is None else type(given).__name__
         advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
         raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
-    else:
-        several = list(given)
-    if not several:
+    members: list[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one is no list
+    if not members:
         raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
-    if all(is_path(one) for one in several):
-        return Cluster(read_files(several, encoding), (), None, language)
-    documents = [document for number, one in enumerate(several, 1) for document in documents_of(one, number, encoding)]
+    if all(map(is_path, members)):
+        return Cluster(read_files(members, encoding), (), None, language)
+    documents = [document for number, one in enumerate(members, 1) for document in documents_of(one, number, encoding)]
     if not any(document.text.strip() for document in documents):
         raise ValueError("There is nothing to summarize: the text is empty.")
     return Cluster(unlike(documents), (), None, language)
@@ -81,8 +78,8 @@ def is_path(one: Any) -> bool:
     if os.path.exists(one):  # of a name that no file can have, too: False
         return True
     refuse_address(one)
-    bare, spaced = one.strip(), any(map(str.isspace, one.strip()))
-    named = bare.lower().endswith((*suffixes(), *ELSEWHERE))
+    bare = one.strip()
+    spaced, named = any(map(str.isspace, bare)), bare.lower().endswith((*suffixes(), *ELSEWHERE))
     if has_magic(bare) and named and not spaced:
         return True  # a pattern, such as storm/*.txt
     rooted = (bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or bare.endswith(("/", "\\"))) and not spaced
@@ -105,22 +102,20 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
     if not isinstance(one, str):
         kind = "None" if one is None else type(one).__name__
         raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
-    if HTML.opening is not None and HTML.opening.match(one):  # a page, as plainly as Markdown, by how it begins
+    if PAGE.match(one):
         return [html_document(str(number), one)]
-    if is_markdown(one):
-        return [markdown_document(str(number), one)]
-    return [Document(str(number), unwrapped(one))]
+    return [markdown_document(str(number), one) if is_markdown(one) else Document(str(number), unwrapped(one))]
 
 
 def unlike(documents: list[Document]) -> list[Document]:
     """Documents whose ids differ: a second one of the same name gets a number."""
     seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
-    kept = []
+    renamed = []
     for document in documents:
         name, count = document.id, seen.get(document.id, 1)
         while name in seen:
             count += 1
             name = f"{document.id} ({count})"
         seen |= {document.id: count, name: 1}
-        kept.append(replace(document, id=name))
-    return kept
+        renamed.append(replace(document, id=name))
+    return renamed

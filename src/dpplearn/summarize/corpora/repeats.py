@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.text.sentences import Piece
-from dpplearn.summarize.text.words import words
 
 Reason = tuple[str, int | None]  # the code of why a piece is set aside, and the number of the document that it repeats
 
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that may say whose it is: "Ann wrote: ..."
-_ROW, _SAME = 5, 3  # words in a row that are compared, and the fewest such rows that make a quotation
+_HEAD = 40  # characters by which a quotation is compared with the sentences of its document
 _FAMILIES = 4  # the fewest different documents of which "most" says anything
 
 
@@ -23,14 +22,19 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     """Find the pieces that repeat others. A piece comes with the number of its document, and documents are in order.
 
     A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a quotation
-    of which nearly all stands elsewhere in its document. A sentence that stands in more than half of at least
+    that begins like another sentence of its document. A sentence that stands in more than half of at least
     `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents that are mostly the same count
     as one: a story that most papers took from an agency is no boilerplate.
     """
     texts = [documents[i].text[piece.start : piece.end] for i, piece in pieces]
-    reasons, said, first = find_quoted(pieces, texts), [*map(normal, texts)], dict[str, int]()
+    reasons, said, first = dict[int, Reason](), [*map(normal, texts)], dict[str, int]()
+    own = {(i, text[:_HEAD]) for (i, piece), text in zip(pieces, said, strict=True) if piece.kind != "quotation"}
     paragraph, key = None, ""
     for number, (i, piece) in enumerate(pieces):
+        if piece.kind == "quotation":
+            head = normal(texts[number][texts[number].find(":", 0, _WHOSE) + 1 :])[:_HEAD]
+            if len(head) >= _LEAST and (i, head) in own:
+                reasons[number] = "repeated", i
         start, end = min(piece.start, piece.block.start), max(piece.end, piece.block.end)
         if paragraph != (i, start, end):
             paragraph = i, start, end
@@ -46,28 +50,6 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     if len(common) < len(holders):  # else nothing would be left
         reasons |= {number: ("boilerplate", common[text]) for number, text in enumerate(said) if text in common}
     return reasons
-
-
-def find_quoted(pieces: Sequence[tuple[int, Piece]], texts: Sequence[str]) -> dict[int, Reason]:
-    """Quotations from their own document: nearly all their rows of words stand in its other pieces."""
-    own: dict[int, set[tuple[str, ...]]] = {i: set() for i, piece in pieces if piece.kind == "quotation"}
-    quoted = list[tuple[int, int, list[tuple[str, ...]]]]()
-    for number, ((i, piece), text) in enumerate(zip(pieces, texts, strict=True)):
-        if piece.kind == "quotation":
-            quoted.append((number, i, rows_of_words(text[text.find(":", 0, _WHOSE) + 1 :])))
-        elif i in own:
-            own[i].update(rows_of_words(text))
-    return {
-        number: ("repeated", i)
-        for number, i, rows in quoted
-        if sum(row in own[i] for row in rows) >= max(_SAME, 0.8 * len(rows))
-    }
-
-
-def rows_of_words(text: str) -> list[tuple[str, ...]]:
-    """Every few words of a text that follow one another."""
-    said = words(text)
-    return [*zip(*(said[k:] for k in range(_ROW)), strict=False)]
 
 
 def normal(text: str) -> str:

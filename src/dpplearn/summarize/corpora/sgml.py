@@ -1,10 +1,9 @@
-"""Newswire in SGML: documents between <DOC> tags, and what the desk added to their texts."""
+"""Read newswire in SGML: documents between <DOC> tags, without what the desk added to their texts."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from html.entities import html5
 
 from dpplearn.summarize.corpora.cluster import Document
@@ -45,52 +44,32 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     >>> parse_sgml(source, "file")
     [Document('X1', 'Tom & I left.', title='Rain')]
     """
-    documents = list[Document]()
-    parts = defaultdict[str, list[str]](list)
+    documents, parts = list[Document](), defaultdict[str, list[str]](list)
     inside = list[str]()  # open elements that matter
-    given = list(tokens(source))
-    closed = {value for kind, value in given if kind == "close"}
-    for kind, value in [*given, ("open", "doc")]:
-        part = _PARTS.get(inside[-1]) if inside else None  # None for what is no part of a document
-        if kind == "text":
-            if part:
-                parts[part].append(value)
-        elif value == "doc":
-            if kind == "open" and parts:
-                docno, docid, title, date = (
-                    " ".join("".join(parts[key]).split()) for key in ("docno", "docid", "title", "date")
-                )
-                number = len(documents) + 1
-                called = docno or docid or (name if number == 1 else f"{name}#{number}")
-                documents.append(
-                    Document(called, clean("".join(parts["text"])), resolve(title).strip() or None, date or None)
-                )
-                parts.clear()
-                inside.clear()
-        elif value in ("p", "s", "br", "para"):  # with or without their closing tags
-            parts[part or "other"].append("\n\n" if value != "br" else "\n")
-        elif kind == "open":
-            if len(inside) < _MOST_OPEN and (value in _TEXTS or (value in _ASIDE and value in closed)):
-                inside.append(value)
-            if value in _TEXTS:
-                parts["text"].append("\n\n")
-        elif value in inside:
-            while inside.pop() != value:
+    pieces = _TAG.split(f"{source}<doc>")  # a text, "/" or nothing, the name of a tag, a text, ...
+    closed = {name.lower() for slash, name in zip(pieces[1::3], pieces[2::3], strict=True) if slash}
+    for text, slash, name_of_tag in zip(pieces[:-1:3], pieces[1::3], pieces[2::3], strict=True):
+        tag, part = (name_of_tag or "").lower(), _PARTS.get(inside[-1]) if inside else None  # no part of a document
+        if part:
+            parts[part].append(text)
+        if tag == "doc" and parts and not slash:
+            fields = (" ".join("".join(parts[key]).split()) for key in ("docno", "docid", "title", "date"))
+            docno, docid, title, date = fields
+            number = len(documents) + 1
+            called = docno or docid or (name if number == 1 else f"{name}#{number}")
+            body = clean("".join(parts["text"]))
+            documents.append(Document(called, body, resolve(title).strip() or None, date or None))
+            parts.clear()
+            inside.clear()
+        elif tag in ("p", "s", "br", "para"):  # with or without their closing tags
+            parts[part or "other"].append("\n\n" if tag != "br" else "\n")
+        elif slash and tag in inside:
+            while inside.pop() != tag:
                 pass
+        elif not slash and (tag in _TEXTS or (tag in _ASIDE and tag in closed)):
+            inside += [tag] * (len(inside) < _MOST_OPEN)
+            parts["text"] += ["\n\n"] * (tag in _TEXTS)
     return documents
-
-
-def tokens(source: str) -> Iterator[tuple[str, str]]:
-    """Yield ("text", text), ("open", tag) and ("close", tag), tags in lower case, without comments."""
-    here = 0
-    for tag in _TAG.finditer(source):
-        if tag.start() > here:
-            yield "text", source[here : tag.start()]
-        here = tag.end()
-        if tag[2]:
-            yield "close" if tag[1] else "open", tag[2].lower()
-    if here < len(source):
-        yield "text", source[here:]
 
 
 def resolve(text: str) -> str:
@@ -101,16 +80,14 @@ def resolve(text: str) -> str:
 
 def _character(match: re.Match[str]) -> str:
     name = match[1]
-    if name == "MD":
-        return "--"
     if name[0] == "#":
         code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
         return chr(code) if 31 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
     if match[0][-1] != ";":
-        return match[0]  # AT&T
-    found = html5.get(f"{name.lower()};") if name.isupper() and len(name) > 2 else None
-    known = found or html5.get(f"{name.lower()};" if name.lower() in ("lt", "gt") else f"{name};")
-    return known if known is not None else " "
+        return "--" if name == "MD" else match[0]  # AT&T
+    small = f"{name.lower()};"
+    shouted = html5.get(small) if (name.isupper() and len(name) > 2) or small in ("lt;", "gt;") else None
+    return "--" if name == "MD" else shouted or html5.get(f"{name};", " ")
 
 
 def clean(text: str) -> str:
@@ -124,22 +101,20 @@ def clean(text: str) -> str:
         resolved = " ".join(resolve(f" {line} ").split())
         above = paragraphs[-1][-1] if paragraphs[-1] else ""
         begun = line[:1] == " " and above.endswith((".", '."', "?", "!", '?"', '!"'))  # indented by one space
-        if not resolved or is_notice(resolved) or (by_indent and _INDENT.match(line)) or begun:
+        notice = not resolved or is_notice(resolved)
+        if notice or (by_indent and _INDENT.match(line)) or begun:
             paragraphs.append([])
-        if resolved and not is_notice(resolved):
+        if not notice:
             paragraphs[-1].append(resolved)
-    paragraphs = [lines for lines in paragraphs if lines]
+    paragraphs = [*filter(None, paragraphs)]
     while paragraphs and is_signature(paragraphs[-1][-1]):
         paragraphs[-1].pop()
-        if not paragraphs[-1]:
-            paragraphs.pop()
+        paragraphs = [*filter(None, paragraphs)]
     for _ in range(2):  # "By A WRITER", "Associated Press Writer"
         first = paragraphs[0] if paragraphs else [""]
         # A wrapped line may begin with "By Monday": with text under it, the name must be in capitals.
         if is_byline(first[0]) and (len(first) == 1 or first[0][3:].isupper() or not first[0].startswith("By ")):
             first.pop(0)
-            paragraphs = [lines for lines in paragraphs if lines]
-    kept = [" ".join(lines) for lines in paragraphs]
-    if kept:
-        kept[0] = kept[0][dateline_end(kept[0]) :]
-    return "\n\n".join(kept)
+            paragraphs = [*filter(None, paragraphs)]
+    texts = [" ".join(lines) for lines in paragraphs]
+    return "\n\n".join([text[dateline_end(text) :] for text in texts[:1]] + texts[1:])

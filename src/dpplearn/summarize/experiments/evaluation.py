@@ -1,4 +1,4 @@
-"""Systems over a corpus: their summaries scored with ROUGE, with intervals and tests (Table 2), and their faults."""
+"""Scores systems over a corpus with ROUGE, with intervals and tests (Table 2), and counts the faults of summaries."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from dpplearn.summarize.text.words import ENGLISH, listed_language, match_words,
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 MEASURES = {"f": "f", "p": "precision", "r": "recall"}
-CONFIDENCE = 95.0
-SAME = 0.6  # share of its words that a sentence has in common with another, from which on it tells the same matter
+LEVEL = 0.95
+SAME = 0.6  # two sentences say the same if the shorter one has this share of its words in common with the other
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
 def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
-    """The clusters of a corpus, with ids that differ; those without references are left out and named in a warning."""
-    found = [one if one.id else replace(one, id=str(n)) for n, one in enumerate(corpus.each(stacklevel=4), 1)]
-    name, count = Counter(one.id for one in found).most_common(1)[0]
+    """The clusters of a corpus that have references, with ids that differ; a warning names the others."""
+    clusters = [one if one.id else replace(one, id=str(n)) for n, one in enumerate(corpus.each(stacklevel=4), 1)]
+    name, count = Counter(one.id for one in clusters).most_common(1)[0]
     if count > 1:
         raise ValueError(f"Ids of clusters must differ, but in {what} {name!r} occurs more than once. Rename them.")
-    without = [str(one.id) for one in found if not any(map(str.strip, one.references))]
-    if len(without) == len(found):
+    without = [str(one.id) for one in clusters if not any(map(str.strip, one.references))]
+    if len(without) == len(clusters):
         raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
     if without:
         warn_user(f"{what}: left out, without references: {few(without)} ({len(without)} clusters).")
-    return [one for one in found if one.id not in without]
+    return [one for one in clusters if one.id not in without]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Scoring:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What results.json says of it."""
+        """What results.json has about it."""
         from dpplearn import __version__
 
         length = {"budget": self.budget, "unit": self.unit, "overrun_bytes": OVERRUN if self.unit == "bytes" else 0.0}
@@ -68,21 +68,21 @@ class Scoring:
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         """The scores of a system's texts, by cluster, and their averages."""
-        ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
+        ours = {topic: text or " " for topic, text in texts.items()}  # " " for an empty text: it has no token either
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
         options = rouge_options(self.budget, self.unit, self.language)
-        return score_corpus(ours, theirs, METRICS, **options, confidence=CONFIDENCE, system=name)
+        return score_corpus(ours, theirs, METRICS, **options, level=LEVEL, system=name)
 
 
 def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
     """The scores of each system that has a summary of one of the clusters."""
     references = {str(one.id): one.references for one in clusters}
-    texts = {name: {topic: made[topic] for topic in references if topic in made} for name, made in summaries.items()}
+    texts = {name: {topic: own[topic] for topic in references if topic in own} for name, own in summaries.items()}
     return {name: scoring.score(name, own, references) for name, own in texts.items() if own}
 
 
 def in_percent(score: CorpusScore, part: Any) -> dict[str, dict[str, Any]]:
-    """F, P and R of each metric: the average, which is part 0, or the bounds of its interval, slice(1, None)."""
+    """F, P and R of each metric: the averages for part 0, the bounds of their intervals for part slice(1, None)."""
     return {
         metric: {key: [round(100 * x, 3) for x in getattr(average, name)][part] for key, name in MEASURES.items()}
         for metric, average in score.averages.items()
@@ -90,16 +90,16 @@ def in_percent(score: CorpusScore, part: Any) -> dict[str, dict[str, Any]]:
 
 
 class Faults(NamedTuple):
-    """Faults that readers mind and ROUGE does not see: how many a summary has, or, on average, those of a system."""
+    """Faults that readers mind and ROUGE does not see: how many a summary has, or those of a system on average."""
 
-    dependent: float  # sentences that do not stand alone
-    leaning_openings: float  # 1 where the first sentence leans on one before it
+    dependent: float  # sentences that cannot stand alone
+    leaning_openings: float  # 1 if the first sentence leans on one before it
     repeated: float  # sentences that tell what another one tells
-    unintroduced: float  # people by surname whom nothing before introduces
+    unintroduced: float  # surnames of people whom nothing before introduces
 
 
 def count_faults(summary: str, cluster: Cluster) -> Faults:
-    """The faults of a summary of a cluster, whoever made it.
+    """The faults of a summary of a cluster, whoever wrote it.
 
     Examples
     --------
@@ -110,21 +110,19 @@ def count_faults(summary: str, cluster: Cluster) -> Faults:
     language = listed_language(cluster.language, [summary])
     sentences = [line[start:end] for line in summary.split("\n") for start, end in split_sentences(line)]
     lacks = [why_not_alone(sentence, language) for sentence in sentences]
-    told = [frozenset(match_words(sentence, cluster.language)) - small_words() for sentence in sentences]
-    same = {
-        number
-        for (i, one), (j, other) in combinations(enumerate(told), 2)
-        if len(one & other) >= SAME * min(len(one), len(other)) > 0
-        for number in (i if len(one) < len(other) else j,)
+    said = [frozenset(match_words(sentence, cluster.language)) - small_words() for sentence in sentences]
+    repeated = {
+        i if len(a) < len(b) else j
+        for (i, a), (j, b) in combinations(enumerate(said), 2)
+        if len(a & b) >= SAME * min(len(a), len(b)) > 0
     }
     source = "\n".join(document.text for document in cluster.documents)
-    before = ["\n".join(sentences[:i]) for i in range(len(sentences))]
-    unknown = [unknown_people(line, ahead, source) for line, ahead in zip(sentences, before, strict=True)]
-    return Faults(sum(map(bool, lacks)), int(lacks[:1] == [Lack.LEANS]), len(same), sum(map(len, unknown)))
+    unknown = [unknown_people(line, "\n".join(sentences[:i]), source) for i, line in enumerate(sentences)]
+    return Faults(sum(map(bool, lacks)), int(lacks[:1] == [Lack.LEANS]), len(repeated), sum(map(len, unknown)))
 
 
 class SystemComparison(NamedTuple):
-    """Table 2, as `results.json` and `details.json` hold it: in percent, the details with the best system's name."""
+    """Table 2 in percent, as `results.json` and `details.json` hold it; the details name the best system."""
 
     results: dict[str, Any]
     details: dict[str, Any]
@@ -133,13 +131,13 @@ class SystemComparison(NamedTuple):
 def compare(
     summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
 ) -> SystemComparison:
-    """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
+    """Score systems. The details are intervals, tests and scores by topic; the record describes the run.
 
-    The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
+    The best is that in ROUGE-1 F among all but the oracle, which saw the references.
     """
     scores = score_table(summaries, clusters, scoring)
     best = best_of({name: score for name, score in scores.items() if name != "oracle"} or scores)
-    systems = {}
+    known, systems, faults = {str(one.id): one for one in clusters}, {}, {}
     for name, score in scores.items():
         tested = name != best and score.evaluations.keys() & scores[best].evaluations.keys()
         tests = {m: paired_bootstrap(score, scores[best], m, "f") for m in METRICS if tested}
@@ -152,13 +150,11 @@ def compare(
             },
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
         }
-    results = {"systems": {name: in_percent(score, 0) for name, score in scores.items()}, "settings": dict(record)}
-    known = {str(one.id): one for one in clusters}
-    results["faults"] = {}
-    for name in scores:
         counted = [count_faults(text, known[topic]) for topic, text in summaries[name].items() if topic in known]
-        results["faults"][name] = Faults(*np.mean(counted, axis=0).tolist())._asdict()
-    return SystemComparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
+        faults[name] = Faults(*np.mean(counted, axis=0).tolist())._asdict()
+    results = {"systems": {name: in_percent(score, 0) for name, score in scores.items()}, "settings": dict(record)}
+    details = {"best": best, "level": LEVEL, "systems": systems}
+    return SystemComparison(results | {"faults": faults}, details)
 
 
 def best_of(scores: Mapping[str, CorpusScore]) -> str:
@@ -166,27 +162,27 @@ def best_of(scores: Mapping[str, CorpusScore]) -> str:
     return max(scores, key=lambda name: scores[name].averages["rouge-1"].f.average)
 
 
-def write_results(path: Path, found: SystemComparison, made: Summaries) -> None:
-    """results.json, details.json and all summaries, of which `made` has them by system and cluster, into a folder."""
+def write_results(path: Path, comparison: SystemComparison, summaries: Summaries) -> None:
+    """Write results.json, details.json and the summaries by system and cluster into a folder."""
     path.mkdir(parents=True, exist_ok=True)
     with replace_file(path / "summaries.jsonl", "w") as file:
-        for system, summaries in made.items():
-            for cluster, summary in sorted(summaries.items()):
+        for system, own in summaries.items():
+            for cluster, summary in sorted(own.items()):
                 record = {"id": cluster, "system": system, "summary": summary}
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    write_json(path / "details.json", found.details)
-    write_json(path / "results.json", found.results)
+    write_json(path / "details.json", comparison.details)
+    write_json(path / "results.json", comparison.results)
 
 
 def evaluate_systems(
     summarizer: Summarizer, clusters: list[Cluster], systems: Sequence[str], scoring: Scoring, workers: Workers, *,
     names: Mapping[str, Any], out: Path | None = None, progress: bool | Progress = False,
 ) -> SystemComparison:  # fmt: skip
-    """Table 2 of a trained model, also written to a folder; `names` say what the corpus and the model are called."""
+    """Table 2 of a trained model, also written to a folder; `names` are those of the corpus and the model."""
     record = {"command": "evaluate", **names, "clusters": len(clusters), **scoring.record}
     tasks = [Task(SystemModels(summarizer), clusters, tuple(systems))]
-    made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
-    found = compare(made, clusters, scoring, record)
+    summaries = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+    comparison = compare(summaries, clusters, scoring, record)
     if out is not None:
-        write_results(out, found, made)
-    return found
+        write_results(out, comparison, summaries)
+    return comparison

@@ -1,4 +1,4 @@
-"""Train on some clusters, test on others: Tables 1 and 2 of section 7.3 in one go."""
+"""Trains on some clusters and tests on others: Tables 1 and 2 of section 7.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.evaluation import (
     Scoring,
-    Summaries,
     SystemComparison,
     best_of,
     compare,
@@ -54,7 +53,7 @@ PAPER_2 = {
 
 
 class ExperimentOutcome(NamedTuple):
-    """Table 2 of the test clusters, Table 1 of the training corpus, and documents that both have, by test cluster."""
+    """Table 2 of the test clusters, Table 1 of the training corpus, and documents in both, by test cluster."""
 
     table_2: SystemComparison
     table_1: dict[str, CorpusScore]
@@ -71,14 +70,14 @@ def run_experiment(
     Parameters
     ----------
     summarizer : Summarizer
-        Its arguments are those of every model but for the decoder; its language that of the corpora.
+        Every model has its arguments, except the decoder. Its language is that of the corpora.
     systems : list of str
     train : list of Cluster
-        As `clusters_to_score` returns them: with references, and ids that differ.
+        With references and different ids, as `clusters_to_score` returns them.
     test : list of Cluster, or None
-        None leaves out one topic of `train` at a time, and tests on that.
+        None leaves out one topic of `train` at a time and tests on that.
     names : dict
-        What the record says of the corpora: "train" and "test".
+        The names of the corpora in the record: "train" and "test".
     out, peers : Path, optional
         A folder for the results; summaries of other systems, as `read_peers` takes them.
     """
@@ -90,15 +89,17 @@ def run_experiment(
         **{name: getattr(settings, name) for name in RECORDED}, **scoring.record,
     }  # fmt: skip
     others = {} if peers is None else read_peers(peers, [str(one.id) for one in tested])
-    known = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
+    peers_1 = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
     if clash := sorted(set(others) & set(systems)):
         raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
     with open_workers(None, jobs) as workers:
-        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, verbose=progress)
-        made = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
+        tasks = plan(summarizer, systems, train, test, n_jobs=jobs, progress=progress)
+        summaries = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
         oracle = {str(one.id): text for one, text in workers.each(oracle_text, train, summarizer)}
-    first = table_1(train, oracle, known, scoring)
-    table_2 = compare({**others, **made}, tested, scoring, record)
+    scores = score_table(peers_1, train, scoring)
+    first = {} if not scores else {"machine": scores[best_of(scores)]}
+    first |= {**score_table({"oracle": oracle}, train, scoring), **human_scores(train, scoring)}
+    table_2 = compare({**others, **summaries}, tested, scoring, record)
     shared = {} if test is None else shared_documents(train, test)
     table_2.details.update(
         table_1={name: in_percent(score, 0) for name, score in first.items()},
@@ -106,21 +107,21 @@ def run_experiment(
         shared_documents=shared,
     )
     if out is not None:
-        write_results(out, table_2, made)
+        write_results(out, table_2, summaries)
     return ExperimentOutcome(table_2, first, shared)
 
 
 def plan(
     summarizer: Summarizer, systems: Sequence[str], train: list[Cluster], test: list[Cluster] | None, **where: Any
 ) -> list[Task]:
-    """Models, or how to train them, and what each is to summarize: a model for each decoder and topic left out.
+    """The clusters that each model is to summarize, with how to train it: a model for each decoder and topic left out.
 
     The systems of the paper learn from the extracts that the greedy decoder learns from.
     """
     groups, tasks = {"greedy": PAPER_SYSTEMS, "consensus": sorted(set(SYSTEMS) - set(PAPER_SYSTEMS))}, list[Task]()
-    for decoder, ours in groups.items():
+    for decoder, names in groups.items():
         learn = partial(train_models, {**summarizer.get_params(), "decoder": decoder})
-        own = [name for name in systems if name in ours]
+        own = [name for name in systems if name in names]
         if own and test is not None:
             tasks.append(Task(learn(own, train, **where), test, own))
         for topic in dict.fromkeys(map(topic_of, train)) if own and test is None else ():
@@ -130,10 +131,9 @@ def plan(
 
 
 def train_models(params: dict[str, Any], systems: Sequence[str], clusters: list[Cluster], **where: Any) -> SystemModels:
-    """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
-    summarizer = Summarizer(**params).fit(clusters, **where)
-    asked = any(system in LEARNED for system in systems)
-    return SystemModels(summarizer, train_logistic(summarizer, clusters) if asked else None)
+    """A summarizer with these arguments and, if a system needs it, the regression, both learned from the clusters."""
+    summarizer, regression = Summarizer(**params).fit(clusters, **where), not set(LEARNED).isdisjoint(systems)
+    return SystemModels(summarizer, train_logistic(summarizer, clusters) if regression else None)
 
 
 def oracle_text(cluster: Cluster, summarizer: Summarizer) -> str:
@@ -154,7 +154,7 @@ def topic_of(cluster: Cluster) -> str:
 
 
 def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
-    """Ids of documents that are in the training corpus too, with the same words in the same order, by test cluster.
+    """Ids of documents whose words, in their order, the training corpus has too, by test cluster.
 
     Examples
     --------
@@ -163,14 +163,14 @@ def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[
     {'b': ['1']}
     """
     known = {tuple(words(one.text)) for cluster in train for one in cluster.documents} - {()}
-    found = {str(c.id): [one.id for one in c.documents if tuple(words(one.text)) in known] for c in test}
-    return {name: again for name, again in found.items() if again}
+    shared = {str(c.id): [one.id for one in c.documents if tuple(words(one.text)) in known] for c in test}
+    return {name: ids for name, ids in shared.items() if ids}
 
 
 def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
-    """Each reference as a summary: against all references, itself included (as in Table 1), and against the others.
+    """Scores of each reference as a summary: against all references, itself included (as in Table 1), and the others.
 
-    Without a cluster of two references there is nothing to leave out, and no second row.
+    Without a cluster of two references there is no second row.
     """
     texts, everyone, others = dict[str, str](), dict[str, list[str]](), dict[str, list[str]]()
     for cluster in clusters:
@@ -180,16 +180,7 @@ def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, Cor
             texts[name], everyone[name] = reference, references
             if len(references) > 1:
                 others[name] = references[:k] + references[k + 1 :]
-    found = {"human": scoring.score("human", texts, everyone)}
+    scores = {"human": scoring.score("human", texts, everyone)}
     if others:
-        found["human, left out"] = scoring.score("human", {name: texts[name] for name in others}, others)
-    return found
-
-
-def table_1(
-    train: Sequence[Cluster], oracle: Mapping[str, str], peers: Summaries, scoring: Scoring
-) -> dict[str, CorpusScore]:
-    """The rows of Table 1 on the training corpus: the best peer there, if any, the oracle, the people."""
-    scores = score_table(peers, train, scoring)
-    machine = {"machine": scores[best_of(scores)]} if scores else {}
-    return {**machine, **score_table({"oracle": oracle}, train, scoring), **human_scores(train, scoring)}
+        scores["human, left out"] = scoring.score("human", {name: texts[name] for name in others}, others)
+    return scores

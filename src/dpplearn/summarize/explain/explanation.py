@@ -67,7 +67,6 @@ from dpplearn.summarize.explain.topics import (
     quoted,
 )
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.split_cluster import place_of
 from dpplearn.summarize.text.units import joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ FEW_PIECES = 5  # pieces that were no candidates that are printed
 PRINTED = 76  # characters of a sentence that are printed
 LISTED = 10  # sentences left out that are shown, unless more are asked for
 NOTHING = 1e-6  # of a sentence at least, for a logarithm
-INCLUDED = Reason("pinned", "you asked for it", 0.0)
+INCLUDED = Reason("included", "you asked for it", 0.0)
 
 
 class Explanation:
@@ -108,7 +107,7 @@ class Explanation:
         self.documents = tuple(document.id for document in self.split.cluster.documents)
         self.set_aside, self.passed = set_aside(self.split), self.split.passed
         self.vocabulary, self.texts = Vocabulary.of(self.split), [self.decision.texts[i] for i in self.Y]
-        self.shown = {place_of(one): one for one in summary.sentences}
+        self.shown = dict(zip(summary.order.tolist(), summary.sentences, strict=True))
         q, forms = self.prepared.dpp.quality, self.split.forms
         self.usual = float(np.average(q[self.Y], weights=self.decision.cost[self.Y]))  # of a word
         own = np.arange(q.size) if forms is None else forms
@@ -238,7 +237,7 @@ class Explanation:
         reasons = (INCLUDED,) if pinned else strongest(every) or (self.as_a_whole(i, every),)
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
         found = Chosen(*self.judged(i), self.prepared.terms(i), pinned, reasons, self.vocabulary.strongest(alone))
-        return replace(found, sentence=self.shown.get(place_of(found.sentence), found.sentence))
+        return replace(found, sentence=self.shown[i])
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
@@ -332,7 +331,7 @@ class Explanation:
             and self.decision.quality_counts
             and self.q[i] < self.prepared.dpp.quality[self.Y].min()
         ):
-            own = self.q / question.factor
+            own = self.q / np.exp(question.lift)
             if own[i] >= own[self.Y].min():  # weaker than every chosen sentence, because of the question alone
                 return "less-relevant", "less close to the question than the chosen ones"
         room = bool(fits(beside, budget))

@@ -68,7 +68,7 @@ class Chosen(Judged):
     """
 
     contributions: dict[str, float]
-    pinned: bool
+    included: bool
     reasons: tuple[Reason, ...]
     alone: tuple[str, ...]
 

@@ -23,7 +23,7 @@ from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
-from dpplearn.summarize.text.introductions import annotated
+from dpplearn.summarize.text.introductions import annotated, undated_days, unknown_people
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
 
 
@@ -179,16 +179,23 @@ class Summary:
 
 def introduced(split: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
     """The sentences in this order, each with the first names that those before it lack, and dates while room lasts."""
-    additions = [split.names_for(i, "\n".join(split.texts[j] for j in order[:k])) for k, i in enumerate(order)]
-    shown = [annotated(split.texts[i], names) for i, names in zip(order, additions, strict=True)]
-    for k, i in enumerate(order):
-        dated = sorted([*additions[k], *split.dates_for(i, "\n".join(shown[:k]))])
-        whole = annotated(split.texts[i], dated)
-        if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
-            additions[k], shown[k] = dated, whole
+    sentences = [split.sentences[i] for i in order]
+    if split.listed_language != "English":
+        return sentences
+    texts, days = [one.text for one in sentences], {time.date() for time in split.times if time is not None}
+    sources = [split.cluster.documents[one.document].text for one in sentences]
+    additions = [unknown_people(text, "\n".join(texts[:k]), sources[k]) for k, text in enumerate(texts)]
+    shown = [annotated(text, names) for text, names in zip(texts, additions, strict=True)]
+    for k, one in enumerate(sentences):
+        told = split.times[one.document]
+        if told is not None and len(days) > 1:  # where documents are of several days, a weekday needs its date
+            dated = sorted([*additions[k], *undated_days(one.text, "\n".join(shown[:k]), told.date())])
+            whole = annotated(one.text, dated)
+            if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
+                additions[k], shown[k] = dated, whole
     return [
-        replace(split.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
-        for i, text, added in zip(order, shown, additions, strict=True)
+        replace(one, text=text, added=tuple(addition.text.strip() for addition in added))
+        for one, text, added in zip(sentences, shown, additions, strict=True)
     ]
 
 

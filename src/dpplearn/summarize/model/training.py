@@ -51,7 +51,7 @@ def train(
     *,
     n_jobs: int | None = 1,
     backend: Any = None,
-    verbose: bool | Progress = False,
+    progress: bool | Progress = False,
     work: str | os.PathLike[str] | None = None,
     anew: bool = False,
     out: str | os.PathLike[str] | None = None,
@@ -70,7 +70,7 @@ def train(
             if not isinstance(one, Cluster):
                 raise TypeError(f"Training needs a list of clusters, found {type(one).__name__}.")
         clusters = listed(clusters)
-    progress = as_progress(verbose)
+    progress = as_progress(progress)
     identity: dict[str, Any] = {"dpplearn": __version__}
     if work is not None:
         identity |= {"corpus": clusters.identity, "settings": vars(settings)}
@@ -88,7 +88,7 @@ def train(
         options |= {"n_jobs": n_jobs, "backend": backend, "progress": progress, "random_state": settings.random_state}
         model = ConditionalDPP(settings.prior_variance * features.priors, **options)
         # a fit that goes on is the same to the bit
-        model.fit(shards, checkpoint=folder.path / "theta.json" if work is not None else None)
+        model.fit(shards, work=folder.path / "theta.json" if work is not None else None)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, progress=False)
         training = {
@@ -142,7 +142,7 @@ class TrainingPipeline:
                         census.kept += 1
                         kept.append(place)
             self.kept.append(kept)
-            notes.add(own.passed)
+            notes.add(own.omissions)
         self.clusters = census.kept
         self.corpus.check(census, notes, stacklevel=5)
         if without:
@@ -168,7 +168,7 @@ class TrainingPipeline:
 
     def prepare(self, settings: SummarizerSettings) -> tuple[list[str], int, list[str]]:
         """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
-        for old in self.folder.known("prepared", ".json"):
+        for old in self.folder.finished("prepared", ".json"):
             if not old.with_suffix(".npz").exists():
                 old.unlink()  # the shard was lost: its piece is done again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
@@ -206,7 +206,7 @@ def read_piece(piece: CorpusPiece, out: Path, counted: bool) -> int:
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
         clusters.append([*entry[:3], about])
-    head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+    head = json.dumps({"path": str(piece.source.path), "passed": notes.omissions, "clusters": clusters})
     write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
 

@@ -361,12 +361,15 @@ def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
     return "heading" if heading else "paragraph"
 
 
-def is_title(text: str) -> bool:
-    """Whether the first line of a file reads like a title: short, and not closed as a sentence is.
+def is_title(text: str, below: str = "") -> bool:
+    """Whether the first line of a file reads like a title: short, not closed as a sentence is, and apart.
 
     Examples
     --------
     >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
     (True, False, True)
+    >>> is_title("The ferry", below="sails on Monday"), is_title("The ferry", below="8 May 2004")
+    (False, True)
     """
-    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not is_closed(text) or text[-1] in "?!")
+    short = 0 < len(text) <= 150 and len(text.split()) <= 25
+    return short and (not is_closed(text) or text[-1] in "?!") and (not below or date_line(below) is not None)

@@ -104,7 +104,7 @@ function open(cluster, source, title, before = {}) {
   selecting.reset();
   forget();
   Object.assign(state, { cluster, source, title, selection: null });
-  Object.assign(state, { pins: stillThere(before.pins), bans: stillThere(before.bans) });
+  Object.assign(state, { included: stillThere(before.included), excluded: stillThere(before.excluded) });
   show($("cluster-title"), title);
   document.title = `${title} · dpplearn`;
   const notes = notesOf(cluster);
@@ -134,7 +134,7 @@ function regained(cluster) {
   const before = state.cluster.sentences;
   state.cluster = cluster;
   if (before.length === cluster.sentences.length && before.every((s, i) => s.text === cluster.sentences[i].text)) return;
-  Object.assign(state, { pins: new Set(), bans: new Set() }); // another model: the old numbers mean nothing
+  Object.assign(state, { included: new Set(), excluded: new Set() }); // another model: the old numbers mean nothing
   forget();
   build();
 }
@@ -155,7 +155,7 @@ function update() {
   if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
 }
 
-/** Pins or bans are others now. */
+/** What is included or excluded has changed. */
 function decided() {
   if (state.selection) update();
   selecting.ask();
@@ -260,8 +260,8 @@ $("stop").addEventListener("click", () => {
 });
 $("clear").addEventListener("click", () => {
   remember();
-  state.pins.clear();
-  state.bans.clear();
+  state.included.clear();
+  state.excluded.clear();
   offer("none");
   $("summary-title").focus();
   decided();

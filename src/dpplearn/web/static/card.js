@@ -1,4 +1,4 @@
-// The card of one sentence: why it is in the summary or why not, in the words of the record; pin or ban it; and, on
+// The card of one sentence: why it is in the summary or why not, in the words of the record; include or exclude it; and, on
 // demand, the numbers. A piece of a document that was not to choose from has a card with its reason.
 
 import { getWhy } from "./api.js";
@@ -42,7 +42,7 @@ export function updateCard() {
 
 export const closeCard = () => card.matches(":popover-open") && card.hidePopover();
 
-const RULES = [["none", "Automatic", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
+const RULES = [["none", "Automatic", null], ["include", "Include", "include"], ["exclude", "Exclude", "exclude"]];
 
 function fill() {
   const piece = pieceOf(openId);
@@ -69,10 +69,10 @@ function ofSentence() {
 }
 
 function why() {
-  const { chosen, pinned, banned, reason, by } = statusOf(openId);
-  if (banned) return [verdict("Kept out of the summary, because you banned it.")];
+  const { chosen, included, excluded, reason, by } = statusOf(openId);
+  if (excluded) return [verdict("Kept out of the summary, because you excluded it.")];
   if (chosen) return [verdict(`In the summary, sentence ${chosen.order}: `, bdi(chosen.words), ".")];
-  if (pinned) return [verdict("Pinned, but not in the summary: see the note there.")];
+  if (included) return [verdict("Included, but not in the summary: see the note there.")];
   if (!reason) {
     askWhy(openId);
     return [];
@@ -97,11 +97,11 @@ async function askWhy(id) {
 }
 
 function numbers() {
-  const { chosen, pinned, banned, marginal } = statusOf(openId);
+  const { chosen, included, excluded, marginal } = statusOf(openId);
   const { quality, contributions } = chosen ?? state.cluster.sentences[openId];
   const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
-  const likely = typeof marginal === "number" && !pinned && !banned
-    ? `, in a set that the model draws with probability ${percent(marginal)}${state.pins.size + state.bans.size ? ", given your choices" : ""}` : "";
+  const likely = typeof marginal === "number" && !included && !excluded
+    ? `, in a set that the model draws with probability ${percent(marginal)}${state.included.size + state.excluded.size ? ", given your choices" : ""}` : "";
   const toggle = (event) => {
     if (event.target.open === numbersOpen) return; // it was drawn again
     numbersOpen = event.target.open;

@@ -33,7 +33,7 @@ function listItem(id) {
     go(id, sentence(id).text, "Show in its document."),
     h("p", { class: "hint dropped", dir: "auto", hidden: true }),
     h("div", { class: "item-foot", dir: "ltr" }, h("button", { type: "button", class: "meta why", "aria-haspopup": "dialog", on: { click: open } }),
-      ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")));
+      ruleButton(id, "include", "Include this sentence"), ruleButton(id, "exclude", "Exclude this sentence")));
 }
 
 /** A line of the summary, with what was put in, in brackets, shown quieter. */
@@ -81,7 +81,7 @@ export function updateLists() {
     showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;
     item.dir = direction(line); // the number stands where reading begins
-    item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
+    item.toggleAttribute("data-included", state.included.has(x.sentence));
     const name = nameOf(state.cluster.documents[s.document], s.document);
     const foot = item.querySelector(".why");
     foot.replaceChildren(h("span", { class: "from" }, bdi(name)), h("span", { class: "because" }, bdi(x.words)));
@@ -91,7 +91,7 @@ export function updateLists() {
   const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
   reconcile($("again"), out, (id) => id, listItem, (item, id) => {
     item.dir = direction(sentence(id).text);
-    item.querySelector(".why").replaceChildren(bdi(selection.out.get(id)?.reason || "banned by you"));
+    item.querySelector(".why").replaceChildren(bdi(selection.out.get(id)?.reason || "excluded by you"));
     const { like } = selection.again.get(id) ?? {};
     item.dataset.order = like ? `≈${like}` : "–";
     item.toggleAttribute("data-again", Boolean(like));
@@ -111,8 +111,8 @@ export function updateLists() {
   $("note").hidden = !selection.note;
   $("note").textContent = selection.note;
   $("summary-empty").hidden = count > 0;
-  $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
-    ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
+  $("summary-empty").textContent = state.excluded.size === state.cluster.sentences.length
+    ? "Every sentence is excluded." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
   $("facts").replaceChildren(...facts(selection));
   $("left-out").hidden = out.length === 0;
@@ -134,9 +134,9 @@ function newsSince(old, now) {
 }
 
 function updateRules() {
-  const rules = [...state.pins].map((id) => [id, "pin"]).concat([...state.bans].map((id) => [id, "ban"]));
+  const rules = [...state.included].map((id) => [id, "include"]).concat([...state.excluded].map((id) => [id, "exclude"]));
   reconcile($("rules"), rules, ([id, rule]) => `${rule}${id}`, ([id, rule]) => h("li", { "data-rule": rule },
-    icon(rule), h("span", { class: "visually-hidden" }, rule === "pin" ? "Pinned: " : "Banned: "),
+    icon(rule), h("span", { class: "visually-hidden" }, rule === "include" ? "Included: " : "Excluded: "),
     go(id, shorten(sentence(id).text, 70), "Show in its document."),
     h("button", { type: "button", class: "icon", "aria-label": plain(`Remove: ${shorten(sentence(id).text, 40)}`), on: { click: () => actions.rule(id, "none") } },
       icon("close"))), () => {});

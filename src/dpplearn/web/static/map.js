@@ -66,12 +66,12 @@ export function buildMap() {
 export function updateMap() {
   const { sentences } = state.cluster;
   roving.elements.forEach((point, id) => {
-    const { kind, pinned } = statusOf(id);
-    const name = `point ${kind}${pinned ? " pinned" : ""}`;
+    const { kind, included } = statusOf(id);
+    const name = `point ${kind}${included ? " included" : ""}`;
     if (shown[id] !== name) point.setAttribute("class", (shown[id] = name));
   });
   const { selected, again } = state.selection;
-  const repeated = [...again.values()].filter((x) => !state.bans.has(x.sentence));
+  const repeated = [...again.values()].filter((x) => !state.excluded.has(x.sentence));
   edges.replaceChildren(...repeated.map((x) => {
     const [x1, y1] = at(sentences[x.sentence]);
     const [x2, y2] = at(sentences[x.repeats ?? x.sentence]);
@@ -82,15 +82,15 @@ export function updateMap() {
       const [x, y] = at(sentences[sentence]);
       return svg("path", { class: "again", d: `M${x} ${y - 5.5}l5.5 5.5-5.5 5.5-5.5-5.5z` });
     }),
-    ...[...state.bans].map((id) => {
+    ...[...state.excluded].map((id) => {
       const [x, y] = at(sentences[id]);
-      return svg("path", { class: "banned", d: `M${x - 4} ${y - 4}l8 8m0-8l-8 8` });
+      return svg("path", { class: "excluded", d: `M${x - 4} ${y - 4}l8 8m0-8l-8 8` });
     }),
     ...selected.map(({ sentence, order }) => {
       const [x, y] = at(sentences[sentence]);
       const number = svg("text", { x, y: y + 3.4 });
       number.textContent = String(order);
-      const ring = state.pins.has(sentence) ? [svg("circle", { class: "ring", cx: x, cy: y, r: 11.5 })] : [];
+      const ring = state.included.has(sentence) ? [svg("circle", { class: "ring", cx: x, cy: y, r: 11.5 })] : [];
       return svg("g", { class: "in" }, ...ring, svg("circle", { cx: x, cy: y, r: 8.5 }), number);
     }),
   );

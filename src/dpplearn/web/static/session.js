@@ -34,12 +34,12 @@ export function keepCluster() {
 
 export function keepChoices() {
   const named = (ids) => [...ids].map((id) => [id, state.cluster.sentences[id].text]);
-  write("choices", { options: state.options, pins: named(state.pins), bans: named(state.bans) });
+  write("choices", { options: state.options, included: named(state.included), excluded: named(state.excluded) });
 }
 
 export const isKept = () => whole;
 
-/** What was kept: { id, title, documents, model, keep_all, options, pins, bans }, or null. */
+/** What was kept: { id, title, documents, model, keep_all, options, included, excluded }, or null. */
 export const kept = () => read("cluster") && { ...read("cluster"), ...read("choices") };
 
 /** Numbers of sentences that still have the text they had. */

@@ -86,16 +86,16 @@ export function updateSources() {
   const chosenIn = articles.map(() => 0);
   shown.forEach((_, id) => {
     const element = spanOf(id);
-    const { chosen, again, pinned, kind } = statusOf(id);
+    const { chosen, again, included, kind } = statusOf(id);
     if (chosen) chosenIn[state.cluster.sentences[id].document]++;
     const label = chosen ? String(chosen.order) : kind === "again" ? `≈${again.like}` : "";
-    const key = `${kind}|${label}|${pinned}`;
+    const key = `${kind}|${label}|${included}`;
     if (shown[id] === key) return;
     shown[id] = key;
     element.dataset.state = kind;
-    element.toggleAttribute("data-pinned", pinned);
+    element.toggleAttribute("data-included", included);
     element.querySelector(".badge")?.remove();
-    if (kind || pinned) element.prepend(badge(kind, label, pinned));
+    if (kind || included) element.prepend(badge(kind, label, included));
   });
   chosenIn.forEach((count, d) => {
     const text = count ? String(count) : "";
@@ -109,11 +109,11 @@ export function updateSources() {
   });
 }
 
-function badge(kind, label, pinned) {
-  const words = { in: "In the summary, number", again: "Left out, repeats number", banned: "Banned", "": "" }[kind];
+function badge(kind, label, included) {
+  const words = { in: "In the summary, number", again: "Left out, repeats number", excluded: "Excluded", "": "" }[kind];
   return h("span", { class: "badge", dir: "ltr" },
-    h("span", { class: "visually-hidden" }, `${pinned ? "Pinned. " : ""}${words} `),
-    pinned ? icon("pin") : null, kind === "banned" ? icon("ban") : null, label || null);
+    h("span", { class: "visually-hidden" }, `${included ? "Included. " : ""}${words} `),
+    included ? icon("include") : null, kind === "excluded" ? icon("exclude") : null, label || null);
 }
 
 function setView(next) {

@@ -6,15 +6,15 @@ export const state = {
   source: null, // what was posted, to post again once the server has forgotten it
   title: "",
   options: {}, // budget, unit, diversity, decoder, about, order, compress
-  pins: new Set(),
-  bans: new Set(),
+  included: new Set(),
+  excluded: new Set(),
   selection: null, // the API's answer to select
   milliseconds: 0,
 };
 
 /** What any part of the page may ask of the whole; app.js fills these in. */
 export const actions = {
-  rule: (_id, _rule) => {}, // pin, ban or free a sentence, and select again
+  rule: (_id, _rule) => {}, // include, exclude or free a sentence, and select again
   goTo: (_id) => {}, // show a sentence in its source
   open: (_id, _anchor) => {}, // open the card of a sentence, or of a piece that is none
   point: (_id) => {}, // the pointer or the focus is on a sentence (null: on none)
@@ -23,13 +23,13 @@ export const actions = {
 /** A piece of a document that is not to choose from; pieces are numbered after the sentences. */
 export const pieceOf = (id) => state.cluster.set_aside[id - state.cluster.sentences.length];
 
-/** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned; and its mark. */
+/** What the page says of one sentence: in the summary, or why not; left out as a repetition, included, excluded; and its mark. */
 export function statusOf(id) {
   const { selection } = state;
   const [chosen, again] = [selection?.chosen.get(id), selection?.again.get(id)];
-  const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
-  const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
-  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id],
+  const [included, excluded] = [state.included.has(id), state.excluded.has(id)];
+  const kind = excluded ? "excluded" : chosen ? "in" : again ? "again" : "";
+  return { chosen, again, included, excluded, kind, marginal: selection?.marginals[id],
     reason: selection?.out.get(id)?.reason, by: selection?.out.get(id)?.by.map((other) => selection.chosen.get(other)).find(Boolean) };
 }
 
@@ -47,22 +47,22 @@ export function indexed(answer, asked) {
 }
 
 export function setRule(id, rule) {
-  state.pins.delete(id);
-  state.bans.delete(id);
-  if (rule === "pin") state.pins.add(id);
-  if (rule === "ban") state.bans.add(id);
+  state.included.delete(id);
+  state.excluded.delete(id);
+  if (rule === "include") state.included.add(id);
+  if (rule === "exclude") state.excluded.add(id);
 }
 
-export const ruleOf = (id) => (state.pins.has(id) ? "pin" : state.bans.has(id) ? "ban" : "none");
+export const ruleOf = (id) => (state.included.has(id) ? "include" : state.excluded.has(id) ? "exclude" : "none");
 export const toggleRule = (id, rule) => actions.rule(id, ruleOf(id) === rule ? "none" : rule);
 
-/** P pins a sentence and B bans it; the same key again takes it back. */
+/** I includes a sentence and E excludes it; the same key again takes it back. */
 export function ruleByKey(event, id) {
-  const rule = { p: "pin", b: "ban" }[event.key.toLowerCase()];
+  const rule = { i: "include", e: "exclude" }[event.key.toLowerCase()];
   if (rule && !pieceOf(id) && !(event.ctrlKey || event.metaKey || event.altKey)) toggleRule(id, rule);
 }
 
-export const request = () => ({ ...state.options, ...share(state.options), include: [...state.pins], exclude: [...state.bans] });
+export const request = () => ({ ...state.options, ...share(state.options), include: [...state.included], exclude: [...state.excluded] });
 
 /** A budget in % is a share of the words. */
 const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit: "words" } : {});
@@ -70,9 +70,9 @@ const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit
 /** In words, for the tooltip and screen readers: the record's own. */
 export function describe(id) {
   if (pieceOf(id)) return `Not to choose from: ${pieceOf(id).reason}`;
-  const { chosen, banned, reason } = statusOf(id);
+  const { chosen, excluded, reason } = statusOf(id);
   if (!state.selection) return "";
-  if (banned) return "Banned by you";
+  if (excluded) return "Excluded by you";
   if (chosen) return [`In the summary, sentence ${chosen.order}`, chosen.words].filter(Boolean).join(": ");
   return reason ? `Left out: ${reason}` : "Left out: a click says why";
 }

@@ -5,12 +5,12 @@ import { state } from "./state.js";
 import { shorten } from "./text.js";
 
 const MOST = 100;
-const WORDS = { pin: "Pinned: ", ban: "Banned: ", none: "No longer pinned or banned: " };
-let past = []; // pins and bans as they were
+const WORDS = { include: "Included: ", exclude: "Excluded: ", none: "No longer included or excluded: " };
+let past = []; // what was included and excluded before
 
-/** Call before pins or bans change. */
+/** Call before what is included or excluded changes. */
 export function remember() {
-  past = [...past, { pins: [...state.pins], bans: [...state.bans] }].slice(-MOST);
+  past = [...past, { included: [...state.included], excluded: [...state.excluded] }].slice(-MOST);
 }
 
 export function offer(rule, id) {
@@ -29,8 +29,8 @@ export function listenUndo(changed) {
   const undo = () => {
     const before = past.pop();
     if (!before) return;
-    state.pins = new Set(before.pins);
-    state.bans = new Set(before.bans);
+    state.included = new Set(before.included);
+    state.excluded = new Set(before.excluded);
     $("undo-text").textContent = "";
     if (!past.length && $("undo").contains(document.activeElement)) $("summary-title").focus({ preventScroll: true });
     $("undo").hidden = past.length === 0;

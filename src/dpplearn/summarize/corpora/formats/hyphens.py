@@ -1,4 +1,4 @@
-"""Words cut at line ends, put together again: with the hyphen where it is their own, without where it is the line's."""
+"""Join words that were cut at line ends: with the hyphen if it is the word's own, without if it is the line's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterable
 SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
-_TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # A word cut at the end of a line, after 20 characters or more, its rest on the next, in a quotation perhaps ("> "), and
 # the signs after that.
 _CUT = re.compile(
@@ -56,7 +55,7 @@ class Hyphens:
 
     def keeps(self, above: str, below: str) -> bool:
         """Whether the hyphen between two lines is the word's own."""
-        first, second = _FIRST_PART.search(above[-80:]), _TAIL.match(below[:80])
+        first, second = _FIRST_PART.search(above[-80:]), _TOKEN.match(below[:80])
         if first is None or second is None:
             return True  # "3-" "fold"
         head, tail = first[1].lower(), second[0].lower()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes
+from email.header import decode_header, make_header
 from email.message import Message
-from email.policy import EmailPolicy
+from email.policy import Compat32
 from email.utils import parsedate_to_datetime
 
 from dpplearn._io.encoding import check_charset
@@ -24,19 +24,12 @@ _REPLY = re.compile(r"(?:(?:re|aw|antw|sv|vs|tr|rv|fw|fwd|wg|ref|odp)(?:\[[0-9]{
 LONGEST_HEADER = 1_000  # characters that are looked at: the standard library's parser takes quadratic time
 
 
-class BoundedPolicy(EmailPolicy):
-    """Headers of bounded length; those that say what a part is are asked for again and again, and parsed once."""
+class BoundedPolicy(Compat32):
+    """Headers of bounded length, one character more than is looked at if they are longer."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        if not name.lower().startswith("content-"):
-            return name, value[: LONGEST_HEADER + 1]  # so that one can tell that it was longer
-        if len(value) > LONGEST_HEADER:
-            value = value[:LONGEST_HEADER].rpartition(";")[0] or value[:LONGEST_HEADER]  # whole parameters
-        try:
-            return name, self.header_fetch_parse(name, value)
-        except Exception:  # the standard library's parser fails on some parameters in many ways
-            return name, self.header_fetch_parse(name, value.partition(";")[0])
+        return name, value[: LONGEST_HEADER + 1]
 
 
 def parse_mail(file: DocumentFile) -> list[Document]:
@@ -46,35 +39,34 @@ def parse_mail(file: DocumentFile) -> list[Document]:
     starts = list(_START.finditer(file.data))
     file.limits.check(file.place, "messages", len(starts))
     ends = [match.start() for match in starts[1:]] + [len(file.data)]
-    kept = []
+    documents = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         data = _ESCAPED.sub(rb"\1", file.data[start.end() : end])
         name, place = f"{file.name}#{number}", f"{file.place}, message {number}"
-        document = read_message(replace(file, data=data, name=name, place=place))
-        kept += [document] if document.text else []
-    if not kept:
+        documents.append(read_message(replace(file, data=data, name=name, place=place)))
+    if not any(document.text for document in documents):
         raise ValueError(f"{file.place} must hold messages with text of their own, but holds none. Give another.")
-    return kept
+    return [document for document in documents if document.text]
 
 
 def read_message(file: DocumentFile) -> Document:
     """One message: its subject is the title."""
     try:
         message = message_from_bytes(file.data, policy=BoundedPolicy())
-        body, attached = parts(message)
+        texts, attached = readable_parts(message)
     except RecursionError:
         raise ValueError(f"{file.place} cannot be read: its parts are nested too deep. Save its text.") from None
     if attached:
         count = f"{attached} attachment{'s' if attached > 1 else ''}"
         file.remarks.append(f"{file.place}: {count} of the e-mail not read. Save and give them too.")
     title, date = _REPLY.sub("", header(message, "subject"), count=1) or None, day_sent(message)
-    if body and body[0].get_content_subtype() == "html":
-        own = own_html(one for part in body for one in html_blocks(decoded(part)))
-        return Document.of_blocks(file.name, own, title, date)
-    return Document(file.name, own_text("\n\n".join(map(decoded, body))), title, date)
+    if texts and texts[0].get_content_subtype() == "html":
+        parts = own_html(one for part in texts for one in html_blocks(decoded(part)))
+        return Document.of_blocks(file.name, parts, title, date)
+    return Document(file.name, own_text("\n\n".join(map(decoded, texts))), title, date)
 
 
-def parts(message: Message) -> tuple[list[Message], int]:
+def readable_parts(message: Message) -> tuple[list[Message], int]:
     """The parts to read, plain text rather than HTML, and how many others are attached.
 
     A text is in several parts where pictures or files stand between them.
@@ -92,15 +84,11 @@ def parts(message: Message) -> tuple[list[Message], int]:
     return pages if pages and few else plain, attached
 
 
-def leaves(message: Message) -> Iterator[Message]:
+def leaves(message: Message) -> list[Message]:
     """The parts of a message that have none, or are messages themselves."""
-    inner = message.get_payload() if message.get_content_maintype() == "multipart" else None
-    if not isinstance(inner, list):
-        yield message
-        return
-    for part in inner:
-        if isinstance(part, Message):
-            yield from leaves(part)
+    if message.get_content_maintype() != "multipart" or not message.is_multipart():
+        return [message]
+    return [leaf for part in message.get_payload() if isinstance(part, Message) for leaf in leaves(part)]
 
 
 def decoded(part: Message) -> str:
@@ -117,19 +105,17 @@ def decoded(part: Message) -> str:
 
 def header(message: Message, name: str) -> str:
     """A header on one line; none where it is longer than any that people write."""
-    raw = next((value for key, value in message.raw_items() if key.lower() == name), "")
-    if len(str(raw)) > LONGEST_HEADER:
+    raw = str(message[name] or "")
+    if len(raw) > LONGEST_HEADER:
         return ""
-    try:
-        return " ".join(str(message[name] or "").split())
-    except Exception:  # the standard library's parser of headers fails on some in many ways
-        return " ".join(str(raw).split())
+    with suppress(ValueError, LookupError):  # of encoded words that are broken
+        raw = str(make_header(decode_header(raw)))
+    return " ".join(raw.split())
 
 
 def day_sent(message: Message) -> str | None:
     """The day that a message was sent, or what its header says."""
     text = header(message, "date")
-    try:
+    with suppress(ValueError, OverflowError, TypeError, IndexError):
         return parsedate_to_datetime(text).date().isoformat()
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return text or None
+    return text or None

@@ -1,9 +1,10 @@
-"""What is a writer's own in an e-mail: not what is quoted, signed, or a notice that stands under every message."""
+"""The writer's own words in an e-mail, without quotations, signatures and notices that stand under every message."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from dpplearn.summarize.text.blocks import is_closed
 
@@ -58,22 +59,20 @@ def own_text(text: str) -> str:
     >>> own_text("It rained.\\n\\nOn Monday, Ann wrote:\\n> Did it rain?\\n\\nYes, it did.\\n-- \\nBob")
     'It rained.\\n\\nYes, it did.'
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(lines[k] if lines[k].strip() else "" for k in own_lines(lines)).strip("\n")
+    lines = [line.rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    return "\n".join(lines[k] for k in own_lines(lines)).strip("\n")
 
 
 def own_html(blocks: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The blocks of an HTML message that are its writer's own: each is a line, and a blank one under it."""
-    given = list(blocks)
-    for at, (_, text) in enumerate(given):
-        unmarked = _WROTE.match(text.strip()[:_LONGEST]) and [kind for kind, _ in given[at + 1 : at + 2]] != [
-            "quotation"
-        ]
-        if at and (unmarked or _FIRST.match(text.strip())):  # all that follows is quoted, and not marked as such
-            del given[at:]
-            break
-    lines = [one for kind, text in given for one in ((">" if kind == "quotation" else "") + " ".join(text.split()), "")]
-    yield from (given[k // 2] for k in own_lines(lines) if k % 2 == 0)
+    blocks = [*blocks, ("", "")]
+    lines = list[str]()
+    for (kind, text), (below, _) in pairwise(blocks):
+        text = " ".join(text.split())
+        if lines and ((_WROTE.match(text[:_LONGEST]) and below != "quotation") or _FIRST.match(text)):
+            break  # all that follows is quoted, and not marked as such
+        lines += [">" + text if kind == "quotation" else text, ""]
+    yield from (blocks[k // 2] for k in own_lines(lines) if k % 2 == 0)
 
 
 def own_lines(lines: list[str]) -> list[int]:
@@ -89,14 +88,14 @@ def own_lines(lines: list[str]) -> list[int]:
             if worded and not (sent_on and not sent_on["answered"]):
                 break
             while at + 1 < len(lines) and (not lines[at + 1].strip() or _FIELD.match(lines[at + 1].strip())):
-                at += 1  # nothing of one's own is above: what is sent on is what it says
+                at += 1  # the writer has said nothing above: the message that is sent on is what is read
         elif worded and _ends_message(lines, at):
             at = _next_quote(lines, at) - 1
         elif any(form.match(line) for form in (_DEVICE, _RULE, _NOTICE)):
             pass
         elif line or (kept and lines[kept[-1]].strip()):
             kept.append(at)
-            worded = worded or any(c.isalnum() for c in line)
+            worded = worded or any(map(str.isalnum, line))
         at += 1
     _drop_introduction(kept, lines)
     for end in range(len(kept) - 1, max(len(kept) - SHORT, 1) - 1, -1):  # "Best regards", no sentence under it
