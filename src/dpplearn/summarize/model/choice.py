@@ -38,7 +38,7 @@ from dpplearn.process import remaining
 from dpplearn.summarize.model.prepared import Mask, Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
-from dpplearn.summarize.text.states import tolls
+from dpplearn.summarize.text.tolls import numbers_of_victims
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it would raise its agreement
@@ -234,7 +234,9 @@ class Decision:
             included = [self.texts[i] for i in decision.pinned]
             missing &= fits(lengths_with(included, self.texts, self.unit), self.budget)
             if missing.any():
-                decision = replace(decision, pinned=np.append(decision.pinned, np.where(missing, chance, -1.0).argmax()))
+                decision = replace(
+                    decision, pinned=np.append(decision.pinned, np.where(missing, chance, -1.0).argmax())
+                )
                 subset = decision.trim(np.union1d(subset, decision.pinned), self.budget)
         openings = subset[is_opening(split)[subset]]
         if is_dated(split) and openings.size:  # the story begins with the first of these
@@ -284,7 +286,7 @@ def is_opening(split: SplitCluster) -> Mask:
 
 def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     """Which sentences tell the last number of dead, where several documents tell one and the set does not."""
-    dead = np.array([tolls(text).get("dead", 0) for text in split.texts])
+    dead = np.array([numbers_of_victims(text).get("dead", 0) for text in split.texts])
     tellers = len({*split.document_numbers[dead > 0].tolist()})
     if dead[subset].any() or tellers < max(2, len(split.cluster.documents) / 4):
         return np.zeros_like(good)
@@ -337,7 +339,7 @@ def opening(split: SplitCluster, ordered: IntArray) -> int:
     """
     alone = [int(i) for i in ordered if split.alone[i]]
     telling = [i for i in alone if opens(split.texts[i])]
-    deaths = {i: tolls(split.texts[i]).get("dead", 0) for i in telling}
+    deaths = {i: numbers_of_victims(split.texts[i]).get("dead", 0) for i in telling}
     dead = sorted(filter(deaths.get, telling), key=deaths.__getitem__, reverse=True)
     leads = [[i for i in some if split.sentences[i].position == 1] for some in (telling, alone)]
     return next(some[0] for some in (dead, leads[0], telling, leads[1], ordered.tolist()) if some)
