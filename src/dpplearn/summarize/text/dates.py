@@ -80,7 +80,8 @@ _OWN_DAY = re.compile(  # a date that begins a story: glued to it, with an agenc
 )
 _AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)"
 _DATELINE = re.compile(
-    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
+    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY},?\s*+"
+    rf"(?:{_DATELINE_DAY}(?:,? (?:19|20)[0-9]{{2}})?[.,]?\s+)?+(?:{_DATELINE_DASH}\s*)?+"
     rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}+{_DATELINE_DASH}\s*+"
     # a place and its country: "Meadow Lake, Saskatchewan – "
     rf"|{_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}, {_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}"
