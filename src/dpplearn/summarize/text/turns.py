@@ -22,9 +22,9 @@ _NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
 _CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DIGITS = re.compile(r"[0-9][:.][0-9]{2}")  # which every time has
-_DIGITS_OF_DAY = 8  # that a time with a day has at least: 4.3.25, 14:02
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
+_DATED = re.compile(rf"\W?{_DATE}")
 _NAME_LENGTH = 44  # characters of a name, and the colon after it
 _COLON = re.compile("[:：]")
 _NAME = r"[~@+*]?\s?[^\W_][^\n:<>\[\]{}|!?\"“”;=]{0,39}?"
@@ -82,7 +82,7 @@ def _timed(line: str) -> _Label | None:
         name = match["nick"] or match["name"] or ""
         if not _is_name(name):
             name = ""
-        end, dated = match.end("sep"), sum(map(str.isdigit, line[: match.end("sep")])) >= _DIGITS_OF_DAY
+        end, dated = match.end("sep"), _DATED.match(line) is not None
         return _Label(end, name, match.end() if name else end, bool(match["bracket"]) or end == len(line), dated)
     match = _NAME_FIRST.match(line)
     return _Label(match.end(), match["name"], match.end()) if match and _is_name(match["name"]) else None
