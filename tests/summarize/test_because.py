@@ -197,11 +197,11 @@ def test_what_the_set_covers_and_leaves_out(bundled):
 def test_how_sure_a_choice_is(summary):
     """Against sets drawn from the model at this length."""
     sure = summary.explain().as_a_set.sureness
-    assert sure.kept == pytest.approx(summary.worth.chance[summary.subset].sum())
+    assert sure.kept == pytest.approx(summary.choice.chance[summary.subset].sum())
     assert sure.of == summary.subset.size
     assert 0 < sure.share < 1
     cost = summary.decision.cost
-    assert cost @ summary.worth.chance == pytest.approx(100, rel=1e-6)  # draws of this length
+    assert cost @ summary.choice.chance == pytest.approx(100, rel=1e-6)  # draws of this length
 
 
 def test_a_vocabulary_is_made_once_and_goes_with_its_cluster():

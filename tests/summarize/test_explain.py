@@ -75,10 +75,10 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "redundant": within[i]
                 and not said
                 and all(j in chosen and (told.says(j, i) or told.repeats(j, i)) for j in x.by),
-                "not-alone": summary.worth.leaning is not None and i in summary.worth.leaning,
+                "not-alone": summary.choice.leaning is not None and i in summary.choice.leaning,
                 "weaker": q[i] < usual,
                 "does-not-fit": not beside and (q[i] >= usual or not summary.decision.quality_counts),
-                "adds-nothing": beside and unit != "sentences" and summary.worth.chance[i] < summary.worth.least,
+                "adds-nothing": beside and unit != "sentences" and summary.choice.chance[i] < summary.choice.least,
                 "better-without": beside,
             }
             assert holds[x.code], (x.code, x.reason)

@@ -64,7 +64,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     scraps = ("Fig. 3.", "None.", "And so on.")
     summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
-    worth = summary.worth
+    worth = summary.choice
     fits = [
         x for x in summary.explain().best_left_out(None) if summary.length + length(x.sentence.text, "words") <= 102
     ]
@@ -84,7 +84,7 @@ def test_all_that_is_chosen_is_worth_having(bundled, decoder):
     for seed, budget in itertools.product(range(4), (12, 30)):
         summary = bundled.summarize(made_up(seed), budget, "words", decoder=decoder, n_samples=2_000)
         if summary.subset.size > 1:
-            assert summary.worth.chance[summary.subset].min() >= summary.worth.least
+            assert summary.choice.chance[summary.subset].min() >= summary.choice.least
 
 
 # A number of sentences
@@ -197,7 +197,7 @@ def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled)
     left = 0
     for seed, budget in itertools.product(range(12), (40, 80)):
         summary = bundled.summarize(made_up(seed), budget, "words")
-        cost, p, Y = summary.decision.cost, summary.worth.chance, summary.subset
+        cost, p, Y = summary.decision.cost, summary.choice.chance, summary.subset
         agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
         assert Y.size == 1 or p[Y].min() >= LITTLE * agreement / 2.0
         pinned = bundled.summarize(summary.prepared, budget, "words", include=[int(p.argmin())])

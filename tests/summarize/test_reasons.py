@@ -73,7 +73,7 @@ def test_why_a_sentence_was_left_out(bundled):
     # as if a decoder had stopped after one sentence, though others fit
     alone = bundled.summarize(Cluster.from_texts(texts), 1_000, "words", fill=True)
     for item, other_item in [(4, 0), (0, 4)]:
-        stopped = replace(alone, order=np.array([item]), worth=Choice(np.array([item])), text=texts[item], length=1)
+        stopped = replace(alone, order=np.array([item]), choice=Choice(np.array([item])), text=texts[item], length=1)
         reasons = {x.number: x.reason for x in stopped.explain().best_left_out(None)}
         assert reasons[other_item].startswith(("it would fit, but the set is better", "weaker than the chosen ones"))
 

@@ -51,7 +51,7 @@ def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, b
     summary = MODEL.summarize(READ[name], budget, unit)
     assert summary.length == length(summary.text, unit) <= budget
     assert summary.sentences
-    documents = READ[name].read.cluster.documents
+    documents = READ[name].split.cluster.documents
     for one in summary.sentences:
         assert bare(one) == one.full == " ".join(documents[one.document].text[one.start : one.end].split())
 

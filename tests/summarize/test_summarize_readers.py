@@ -143,7 +143,7 @@ def test_folders_that_cannot_be_read(tmp_path):
     write(tmp_path / "notes.csv", "a,b")
     with pytest.raises(ValueError, match="holds no cluster"):
         read_clusters(tmp_path)
-    with pytest.raises(ValueError, match=r"notes\.csv must be a JSON Lines file.*Cluster\.from_files"):
+    with pytest.raises(ValueError, match=r"notes\.csv must be .*JSON Lines file.*Cluster\.from_files"):
         read_clusters(tmp_path / "notes.csv")
     with pytest.raises(ValueError, match=r"e\.jsonl holds no cluster"):
         read_clusters(write(tmp_path / "e.jsonl", ""))

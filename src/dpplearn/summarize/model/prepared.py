@@ -154,7 +154,7 @@ class Prepared:
         """What consensus decoding compares sets by: counts of words, and of two words in a row, with their weights."""
         numbered, _ = Numbered.of([match_words(text, self.language) for text in self.split.texts])
         assert self.split.features is not None
-        pairs = PAIRS[self.split.features.features]
+        pairs = PAIRS.get(self.split.features.features, PAIRS[GENERAL])
         return [(1.0 - pairs, numbered.counts()), (pairs, numbered.pairs().counts())]
 
 
