@@ -59,8 +59,8 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
     kept, real = {}, TrainingPipeline.prepare
 
-    def prepare(self, settings):
-        prepared = real(self, settings)
+    def prepare(self, settings, features):
+        prepared = real(self, settings, features)
         kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 

@@ -65,7 +65,8 @@ class Prepared:
     question: Question | None = None
     compressed: bool = False
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
-    _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _learned: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _other: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
@@ -112,13 +113,8 @@ class Prepared:
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them. The learned one and the latest other are kept."""
-        if diversity == 0.5:
-            return self._learned
-        return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
-
-    @cached_property
-    def _learned(self) -> Candidates:
-        return read_model(self.dpp, 0.5)
+        kept = self._learned if diversity == 0.5 else self._other
+        return kept.get(diversity, lambda: read_model(self.dpp, diversity))
 
     def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
         """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
@@ -127,7 +123,7 @@ class Prepared:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
-            given = self._learned.conditioned(pinned, excluded)
+            given = self.kernel(0.5).conditioned(pinned, excluded)
             p[given.items] = given.marginals
         return p
 
