@@ -97,7 +97,7 @@ class Baskets:
             if absent := [row for row, value in enumerate(values.tolist()) if is_missing(value)]:
                 where = f"row {absent[0]} (from 0; {count_of(len(absent), 'such row', 'such rows')} in all)"
                 raise ValueError(f"Column {name!r} has no value in {where}. Leave these rows out, or fill them in.")
-        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
+        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)])
 
     def __len__(self) -> int:
         return self.indptr.size - 1

@@ -40,7 +40,7 @@ AVERAGE_VARIANCE = 100.0  # of the prior on log q^2 of the average item: e^20 an
 SAMPLE_INSTANCES, SAMPLE_ITEMS = 24, 5000  # from these sizes on, starts are compared on a sample of the instances
 START_GAIN = 0.01  # the ascent from a start ends when a step would gain less in the log-posterior
 N_CLIMBED = 3  # starts of a mixture that are climbed
-RUNAWAY_STEP = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
+RUNAWAY = 5.0, 30.0  # how much a weight, and its error, change log-qualities if only separable data determine it
 SAME_MAXIMUM = 1.0  # the data do not tell maxima apart whose log-posteriors differ by less
 REMEDY = (
     "A nugget, which is particular to each item, makes every target possible: fit with nugget=0.01, say, or "
@@ -302,13 +302,11 @@ def warn_about_mixture(at_bound: Sequence[str], starts: FloatArray) -> None:
 def warn_unless_settled(posterior: Posterior, best: Optimum, theta: FloatArray, std: FloatArray) -> bool:
     """Whether theta is a maximum; if not, a warning names the weights that have not settled, and the remedy."""
     names, scale, settings = posterior.quality.names, posterior.scale, posterior.settings
-    step = best.step[: theta.size] if best.step.size else np.zeros(theta.size)
-    # A large step from small weights only shows that the solver was stopped early, or that tol is large.
-    far = np.abs(theta) * scale > (5.0 if best.converged else 15.0)
-    running = (posterior.precision == 0) & far & (np.abs(step) * scale > RUNAWAY_STEP) & (theta * step > 0)
+    running = (np.abs(theta) * scale > RUNAWAY[0]) & (std > RUNAWAY[1] / np.maximum(scale, 1e-300))
+    running &= posterior.precision == 0
     if running.any():
         found = ", ".join(
-            f"{names[j]} ({theta[j]:+.1f} and {'rising' if step[j] > 0 else 'falling'})"
+            f"{names[j]} ({theta[j]:+.1f} and {'rising' if theta[j] > 0 else 'falling'})"
             for j in np.flatnonzero(running).tolist()
         )
         warn_user(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpplearn.learning.likelihood import Instance
 
 MAX_ERROR = 1e-7  # relative error of the k-th eigenvalue beyond which the likelihood is refused
-NEGLIGIBLE = 1e-14  # a term of the sum, relative to the largest, that may be left out
+SMALLEST_TERM = 1e-14  # a term of the sum, relative to the largest, that may be left out
 
 
 class LostDigitsError(ValueError):
@@ -140,7 +140,7 @@ def elementary_sums(lam: FloatArray, k: int) -> ElementarySums:
     log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
     raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
     total = float(raw.real.sum())  # P(|J| = k)
-    keep = np.abs(raw) > NEGLIGIBLE * np.abs(raw).max()
+    keep = np.abs(raw) > SMALLEST_TERM * np.abs(raw).max()
     log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
     return ElementarySums(np.exp(np.minimum(x + tilt, 700.0)), tilt, log_e, nodes[keep], raw[keep] / total)
 

@@ -8,7 +8,7 @@ from gradients (SR1), and is computed exactly only near the maximum. Beyond 2,00
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -125,15 +125,13 @@ class Posterior:
                 self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(NamedTuple):
     """Where a solver stopped."""
 
     x: FloatArray
     point: Point  # its Hessian is None if it was not computed
     n_iter: int
     converged: bool  # no entry of the gradient is above `tol`, or only rounding is left to gain
-    step: FloatArray = field(default_factory=lambda: np.zeros(0))  # the next Newton step; large if the maximum is far
 
 
 def newton(
@@ -173,14 +171,14 @@ def newton(
             unit = np.append(unit_diagonal(-H[:m, :m])[0], np.ones(x.size - m))
         size, noise = point.size, point.noise
         s = step_within(-unit[:, None] * H * unit, unit * point.gradient, radius)
-        full = step = unit * s
+        step = unit * s
         length, gain = float(np.linalg.norm(s)), float(point.gradient @ step + step @ H @ step / 2)
         cut = not concave and radius < FIRST_RADIUS and length > 0.99 * radius  # so short that it gains little anywhere
         near = near or (fresh and gain <= SMALL_GAIN and not cut)
         # along a weight that goes to 0 the gradient falls slowly, so the gain of a step decides
         done = near and (size <= tol or (not concave and gain <= tol and not cut))
         if done or n_iter >= max_iter or (gain <= enough and not cut):
-            return Optimum(x, point._replace(hessian=exact if near else H), n_iter, done, full)
+            return Optimum(x, point._replace(hessian=exact if near else H), n_iter, done)
         if not fresh and not near and gain <= SMALL_GAIN:
             point, fresh = objective.at(x, 2), True
             assert point.hessian is not None
@@ -202,7 +200,7 @@ def newton(
         # where the rise is lost in rounding, a smaller gradient is an improvement
         better = rise >= 1e-3 * gain or (abs(rise) <= noise and trial.size < size)
         if not better and (gain <= noise or failures == MAX_FAILURES):
-            return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise, full)
+            return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise)
         if better:
             x, point, n_iter, failures = x + step, trial, n_iter + 1, 0
             objective.report(n_iter, x, point)
