@@ -16,10 +16,9 @@ A sentence that is kept has the quality and the similarities that it has in the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
@@ -37,9 +36,9 @@ from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import GENERAL, PAPER
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 # The weight of word pairs in the agreement that consensus decoding maximizes; the rest is that of single words.
 # For the paper's features it is what ROUGE likes best; for the general ones it is more, which readers like better.
 PAIRS = {PAPER: 0.3, GENERAL: 0.6}
