@@ -35,9 +35,10 @@ from dpplearn.decoding.registry import decoder
 from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.dpp import DPP
 from dpplearn.process import remaining
-from dpplearn.summarize.model.prepared import Mask, Prepared
+from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
+from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.tolls import numbers_of_victims
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 

@@ -45,20 +45,9 @@ LIST_SHARE = 0.9  # a document is a list if at least this share of its sentences
 class SplitCluster:
     """The candidate sentences of a cluster, all of which have a word in them.
 
-    Attributes
-    ----------
-    cluster : Cluster
-    sentences : tuple of Sentence
-    set_aside : tuple of SetAside
-        Pieces of the documents that are no candidates.
-    features : SentenceFeatures, optional
-        How the quality features F are made.
-    learned : Idf, optional
-        The documents whose counts weigh words. By default they are the cluster's own sentences.
-    rows : array, optional
-        F itself, where it is not to be made from these sentences alone.
-    dropped : tuple of str
-        The texts of sentences that a first choice left out.
+    `set_aside` has the pieces of the documents that are no candidates. `features` make the quality features F, unless
+    their `rows` are given. `learned` weighs words, by default according to the cluster's own sentences. `dropped` has
+    the texts of sentences that a first choice left out.
     """
 
     cluster: Cluster
@@ -145,9 +134,10 @@ class SplitCluster:
 
     def only(self, kept: IntArray) -> SplitCluster:
         """Some of the sentences, with the features that they have among all."""
-        places, gone = {self.places[i] for i in kept}, dict(zip(self.places, self.sentences, strict=True))
-        dropped = (*self.dropped, *(one.full for place, one in gone.items() if place not in places))
         some = tuple(self.sentences[i] for i in kept)
+        here = {(one.document, one.start) for one in some}
+        gone = {place: one.full for one in self.sentences if (place := (one.document, one.start)) not in here}
+        dropped = (*self.dropped, *gone.values())
         return replace(self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
@@ -170,21 +160,16 @@ class SplitCluster:
         return considered
 
     @cached_property
-    def places(self) -> list[tuple[int, int]]:
-        """The document and the first character of each sentence: the same for all forms of one, and for no other."""
-        return [(one.document, one.start) for one in self.sentences]
-
-    @cached_property
     def forms(self) -> IntArray | None:
         """The number of the sentence that each candidate is a form of; None where each sentence has one form."""
-        number = {place: k for k, place in enumerate(dict.fromkeys(self.places))}
-        return np.array([number[place] for place in self.places]) if len(number) < len(self) else None
+        number = dict[tuple[int, int], int]()  # all forms of a sentence begin where it does
+        forms = [number.setdefault((one.document, one.start), len(number)) for one in self.sentences]
+        return np.array(forms) if len(number) < len(self) else None
 
     @property
     def whole(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
-        return (*{place: one.full for place, one in zip(self.places, self.sentences, strict=True)}.values(),
-                *self.dropped)  # fmt: skip
+        return (*{(one.document, one.start): one.full for one in self.sentences}.values(), *self.dropped)
 
     @cached_property
     def named(self) -> list[str]:
