@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, combinations
 
 import numpy as np
+from scipy.stats import chisquare
 
 
 def subsets(n, k=None):
@@ -52,3 +54,17 @@ def random_marginal(n, rng, ones=0, zeros=0):
     p = rng.uniform(0.1, 0.9, n)
     p[:ones], p[n - zeros :] = 1.0, 0.0
     return (V * p) @ V.T
+
+
+def check_counts(draws, truth):
+    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
+    size, counts = len(draws), Counter(tuple(Y.tolist()) for Y in draws)
+    assert all(truth[Y] > 1e-12 for Y in counts)
+    common = [Y for Y, p in truth.items() if size * p >= 5]
+    observed, expected = [counts[Y] for Y in common], [size * float(truth[Y]) for Y in common]
+    rare = size - sum(expected)
+    if rare > 1e-6 * size:
+        observed, expected = [*observed, size - sum(observed)], [*expected, rare]
+    expected = np.array(expected) * size / sum(expected)
+    assert sum(observed) == size
+    assert len(observed) == 1 or chisquare(observed, expected).pvalue > 1e-3

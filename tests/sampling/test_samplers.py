@@ -1,14 +1,10 @@
 """Every sampler draws from the distribution: chi-square on counts, marginals and pairs within Monte-Carlo error."""
 
-import threading
-from collections import Counter
-
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import chisquare
 
-from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
+from brute import check_counts, pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
 from dpplearn.decoding import consensus, sampled_map
 from dpplearn.kernels import rbf_similarity
@@ -20,26 +16,6 @@ L5 = random_kernel(5, RNG)
 L5_TWICE = L5[np.ix_([0, 1, 2, 3, 1], [0, 1, 2, 3, 1])]
 B53 = RNG.standard_normal((5, 3))
 K5 = random_marginal(5, RNG, ones=2)
-
-
-def check_counts(draws, truth):
-    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
-    size = len(draws)
-    counts = Counter(tuple(Y.tolist()) for Y in draws)
-    assert all(truth[Y] > 1e-12 for Y in counts)
-    common = [Y for Y, p in truth.items() if size * p >= 5]
-    observed = [counts[Y] for Y in common]
-    expected = [size * truth[Y] for Y in common]
-    rare = size - sum(expected)
-    if rare > 1e-6 * size:
-        observed.append(size - sum(observed))
-        expected.append(rare)
-    else:
-        expected = np.array(expected) * sum(observed) / sum(expected)
-    if len(observed) == 1:
-        assert observed[0] == size
-        return
-    assert chisquare(observed, expected).pvalue > 1e-3
 
 
 DISTRIBUTIONS = {
@@ -156,18 +132,6 @@ def scaled_to(L, expected):
     return np.exp(low) * L
 
 
-def test_marginals_of_a_large_k_dpp(rng):
-    kdpp = KDPP(DPP(random_kernel(100, rng)), 30)
-    size = 4_000
-    share = kdpp.sample(size, rng=13).inclusion_counts() / size
-    z = (share - kdpp.marginals) / np.sqrt(kdpp.marginals * (1 - kdpp.marginals) / size)
-    assert np.abs(z).max() < 5
-    assert kdpp.marginals.sum() == pytest.approx(30)
-
-
-# What users of other libraries trip over
-
-
 @pytest.mark.parametrize("length_scale", [1.0, 3.0])
 def test_k_dpp_of_an_ill_conditioned_kernel(length_scale):
     grid = np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0)), axis=-1).reshape(-1, 2)
@@ -194,22 +158,6 @@ def test_what_was_sampled_before_does_not_matter():
     first = dpp.sample(2, rng=0)
     dpp.sample(50_000, rng=1)  # builds the alias tables
     assert dpp.sample(2, rng=0) == first
-
-
-def test_many_python_threads_at_once():
-    dpp = DPP(random_kernel(50, np.random.default_rng(2)))
-    expected = [DPP(dpp.L).sample(5_000, rng=seed) for seed in range(6)]
-    results = [None] * 6
-
-    def work(seed):
-        results[seed] = dpp.sample(5_000, rng=seed, n_jobs=2)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == expected
 
 
 def test_mcmc_starts_where_no_random_set_would(rng):
