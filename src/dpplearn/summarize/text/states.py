@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ _TO_COME = (
 )
 _COMES = re.compile(_TO_COME, re.IGNORECASE)
 _COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
+Mask: TypeAlias = npt.NDArray[np.bool_]
 FEWEST_DOCUMENTS = 3  # of which one may leave behind what another tells, where they have no date
 _CLAUSES = "who|which|whose|when|while|as|where|after|because|since|before|if"  # what other clauses begin with
 _GOING_ON = re.compile(  # a state that does not last: "is searching", "were still missing", "continues to rise"
@@ -61,7 +63,7 @@ def passes(text: str) -> bool:
     return _COMES.search(text) is not None or _GOING_ON.search(text) is not None
 
 
-def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> npt.NDArray[np.bool_]:
+def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a state that other documents of their story have left behind.
 
     They say what was going on or still to come (`passes`), and a document of a later day follows. Of three or more
@@ -90,7 +92,7 @@ def first_sentences(documents: Sequence[int]) -> dict[int, int]:
     return {document: i for i, document in reversed([*enumerate(documents)])}
 
 
-def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> npt.NDArray[np.bool_]:
+def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a number of victims that a later document corrects.
 
     A later document tells a larger one of the same event, or begins with another one. Of documents without a date, the
