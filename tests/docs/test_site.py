@@ -27,17 +27,18 @@ class Page(HTMLParser):
     def __init__(self, html):
         super().__init__()
         self.ids, self.links, self.loads, self.text, self.inside = set(), [], [], [], []
+        self.html = html
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        self.ids.add(found.get("id") or found.get("name"))
-        if tag == "a" and "href" in found:
-            self.links.append(found["href"])
-        elif tag == "link" and found.get("rel") not in ("canonical", "prev", "next"):
-            self.loads.append(found["href"])
-        elif tag in LOADS and "src" in found:
-            self.loads.append(found["src"])
+        values = dict(attributes)
+        self.ids.add(values.get("id") or values.get("name"))
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "link" and values.get("rel") not in ("canonical", "prev", "next"):
+            self.loads.append(values["href"])
+        elif tag in LOADS and "src" in values:
+            self.loads.append(values["src"])
         if tag in ("code", "script", "style", "pre"):
             self.inside.append(tag)
 
@@ -61,6 +62,10 @@ def test_every_page_is_built_and_in_the_navigation(site):
         name = path.relative_to(ROOT / "docs").as_posix()
         assert re.search(rf": {re.escape(name)}$", navigation, re.MULTILINE), f"{name} is not in mkdocs.yml"
         assert (site / name).with_suffix(".html").exists()
+    how_to = re.findall(r"(\S+\.md)$", navigation.partition("How to:")[2].partition("- API:")[0], re.MULTILINE)
+    assert 0 < len(how_to) <= 12
+    for name in how_to:
+        assert len((ROOT / "docs" / name).read_text(encoding="utf-8").splitlines()) <= 250, f"{name} is too long"
 
 
 def test_nothing_is_loaded_from_elsewhere(site, pages):
@@ -69,8 +74,8 @@ def test_nothing_is_loaded_from_elsewhere(site, pages):
             assert not urlsplit(target).netloc, f"{path.name} loads {target}"
             if not target.startswith("data:"):
                 assert resolve(path, target, site).exists(), f"{path.name} loads {target}, which is not there"
-        html = path.read_text(encoding="utf-8")  # what would make the theme's script fetch its own
-        assert not re.search(r'class="[^"]*\b(mermaid|glightbox|pyodide|tabbed-ace)\b', html), path.name
+        fetching = r'class="[^"]*\b(mermaid|glightbox|pyodide|tabbed-ace)\b'  # the theme's script would fetch its own
+        assert not re.search(fetching, page.html), path.name
     for path in site.rglob("*.css"):
         for target in re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')]+)", path.read_text(encoding="utf-8")):
             assert target.startswith(("data:", "#")) or not urlsplit(target).netloc, f"{path.name} loads {target}"
@@ -127,30 +132,28 @@ def test_formulas_are_drawn(pages):
     """Every formula is MathML, with no command left in it, and none is left as text."""
     formulas = 0
     for path, page in pages.items():
-        html = path.read_text(encoding="utf-8")
-        found = re.findall(r"<math.*?</math>", html, re.DOTALL)
-        formulas += len(found)
-        assert not any("\\" in formula for formula in found), path.name
-        assert "arithmatex" not in html, path.name
+        drawn = re.findall(r"<math.*?</math>", page.html, re.DOTALL)
+        formulas += len(drawn)
+        assert not any("\\" in formula for formula in drawn), path.name
+        assert "arithmatex" not in page.html, path.name
         text = "".join(page.text)
         assert not re.search(r"\\[(\[]|\$[^$\n]+\$|\\(frac|det|sum|theta)", text), path.name
     assert formulas > 50
 
 
-def test_a_formula_that_cannot_be_drawn_stops_the_build(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("A formula, $\\nosuchcommand x$.", "nosuchcommand"), ("A [link](nowhere.md).", "does not exist")],
+)
+def test_a_fault_stops_the_build(text, message, tmp_path):
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text("# Home\n\nA formula, $\\nosuchcommand x$.\n")
-    (tmp_path / "mkdocs.yml").write_text(
-        "site_name: x\nmarkdown_extensions:\n  - pymdownx.arithmatex:\n      generic: true\n  - mathml\n"
-    )
+    (tmp_path / "docs" / "index.md").write_text(f"# Home\n\n{text}\n")
+    extensions = "markdown_extensions:\n  - pymdownx.arithmatex:\n      generic: true\n  - mathml\n"
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{extensions}")
     done = build(tmp_path)
     assert done.returncode != 0
-    assert "nosuchcommand" in done.stdout + done.stderr
-    (tmp_path / "docs" / "index.md").write_text("# Home\n\nA [link](nowhere.md).\n")
-    done = build(tmp_path)
-    assert done.returncode != 0
-    assert "does not exist" in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
 
 
 def public_names():
