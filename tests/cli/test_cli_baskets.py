@@ -51,7 +51,9 @@ def test_what_goes_together(model):
     assert [x["item"] for x in one["attract"]] == [x.item for x in fitted.together("bib")]
     assert [x["item"] for x in one["repel"]] == [x.item for x in fitted.alike("bib")]
     shown = [f"{x['correlation']:+.3f}  {x['item']}" for x in [*one["attract"], *one["repel"]]]
-    assert output("together", model, "bib").splitlines() == [line for line in shown if line[1:6] != "0.000"]
+    head, *lines = output("together", model, "bib").splitlines()
+    assert head == "model's correlation  item"
+    assert [line.strip() for line in lines] == [line for line in shown if line[1:6] != "0.000"]
 
 
 def test_files_in_all_their_forms(tmp_path):
@@ -59,7 +61,7 @@ def test_files_in_all_their_forms(tmp_path):
     for name, mark in (("a.csv", ","), ("a.tsv", "\t"), ("a.txt", " "), ("a.csv", " "), ("a.csv", ";")):
         assert read_baskets(lines(tmp_path / name, rows, mark)) == numbers
     assert read_baskets(lines(tmp_path / "a.txt", [["baby bottle", "bib"]], ", ")) == [["baby bottle", "bib"]]
-    objects = write(tmp_path / "a.jsonl", '["a", "b"]\n{"items": []}\n{"basket": ["c"]}\n')
+    objects = write(tmp_path / "a.jsonl", '["a", "b"]\n{"items": []}\n{"items": ["c"]}\n')
     assert read_baskets(objects) == [["a", "b"], [], ["c"]]
     long = "order,what\n5,a\n5,b\n2,c\n"
     for path in (write(tmp_path / "b.csv", long), write(tmp_path / "b.tsv", long.replace(",", "\t"))):
@@ -113,6 +115,32 @@ def test_a_long_table_without_names_is_refused_and_the_advice_works(tmp_path):
     assert len(read_baskets(write(tmp_path / "named.csv", f"basket,item\n{rows}"), ("basket", "item"))) == 10
     with pytest.raises(ValueError, match="--long BASKET ITEM"):
         read_baskets(write(tmp_path / "long.jsonl", '{"order": 5, "what": 10}\n'))
+
+
+MANY = "".join(f"u{k},{('bib', 'cot')[k % 2]},pram\n" for k in range(25))
+
+
+@pytest.mark.parametrize(
+    ("text", "baskets"),
+    [
+        ('id;items\n7;"bib,cot"\n8;"bib"\n', [["bib", "cot"], ["bib"]]),  # a column of whole baskets
+        ('items\n"1,2"\n3\n', [[1, 2], [3]]),
+        ('"bib;cot"\n"bib"\n', [["bib", "cot"], ["bib"]]),
+        ('"bib, red";cot\n"bib"\n', [["bib, red", "cot"], ["bib"]]),  # a comma inside a cell separates nothing
+        ('"baby bottle" bib\n', [["baby bottle", "bib"]]),
+        ("a, red\tb\nc\td\n", [["a, red", "b"], ["c", "d"]]),
+        ("1,bib,cot\n2,bib\n", "such as '2'. Leave that column out"),
+        ("no;what\n1;bib,cot\n2;bib\n", "such as '2'. Leave that column out"),
+        (MANY, "such as 'u24'. Leave that column out"),
+        ("order;item 1;item 2\nA;bib;\nB;cot;\nC;bib;cot\n", "begins with names of columns, such as 'order'"),
+    ],
+)
+def test_separators_are_told_from_cells_and_names_of_baskets_from_items(text, baskets, tmp_path):
+    path = write(tmp_path / "a.csv", text)
+    if isinstance(baskets, list):
+        assert read_baskets(path) == baskets
+    else:
+        assert baskets in refusal("fit", path, "--out", tmp_path / "m.json")
 
 
 PAIRS = "".join(f"a{k % 7},b{k % 5}\n" for k in range(30))  # no runs: baskets of two

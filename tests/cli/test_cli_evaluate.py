@@ -9,8 +9,7 @@ from commands import output, refusal, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import systems as systems_module
-from dpplearn.summarize.experiments.evaluation import Scoring
-from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
+from dpplearn.summarize.experiments.evaluation import Scoring, human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
 
@@ -178,7 +177,7 @@ def test_odd_options(files, tmp_path):
     early = refusal("train", train, "--out", tmp_path / "no.json", "--budget", "nan")
     assert "Error: budget must be" in early
     assert "Read" not in early  # said before the corpus is looked at
-    for systems, said in (("begin,lead", "'lead'"), ("begin,lr-mmr", "dpplearn experiment --train CORPUS has them")):
+    for systems, said in (("begin,lead", "'lead'"), ("begin,lr-mmr", "dpplearn experiment --train CORPUS")):
         assert said in refusal("evaluate", test, "--model", model, "--systems", systems)
     assert "same file" in run("experiment", "--train", train, "--test", train, "--systems", "begin", "--jobs", 1).stderr
     for options in ((), ("--test", test, "--leave-one-out"), ("--leave-one-out", "--budget", "nan")):

@@ -101,7 +101,7 @@ def test_reasons_are_words_for_what_a_field_holds(model, tmp_path):
             expected = {f"{name} being {value or 'unknown'}" for name, value in values.items()}
             expected.add("tempo being unknown" if row["tempo"] is None else f"its tempo of {row['tempo']:.4g}")
             assert {*re.search("kept for (.*?);", line)[1].split(", ")} <= expected
-    assert re.search(r"Note: line (\d+) and line (\d+) were both kept, .* a --diversity above 0.5", said)
+    assert re.search(r"Note: line (\d+) and line (\d+), of similarity .*, were both kept", said)
 
 
 def test_where_all_items_are_alike_no_two_are_a_pair(tmp_path):
@@ -137,7 +137,7 @@ def test_select_with_a_model_within_limits_of_groups(select, tmp_path):
         (("-k", 6, "--group", "genre", "--min-per-group", 1, "--decoder", "exact"), "must be left out of exact_map"),
         (("--max-per-group", 1), "need --group FIELD"),
         (("--work", "kept"), "leave --model"),
-        (("-k", "auto"), "leave -k auto out"),
+        (("-k", "auto"), "Leave -k auto out"),
         (("--embedding", "x"), "leave --score, --embedding"),
     ],
 )

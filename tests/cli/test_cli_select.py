@@ -49,7 +49,7 @@ def test_budget(jsonl):
     found = run(jsonl, "--budget", 0.5, "--cost", "words")
     assert (found.exit_code, found.stdout) == (0, "")
     assert "below the cheapest candidate, which costs 1" in found.stderr
-    assert "No --budget: --cost limits nothing." in run(jsonl, "-k", 2, "--cost", "words").stderr
+    assert "--cost is not used" in run(jsonl, "-k", 2, "--cost", "words").stderr
 
 
 def test_explain_says_what_the_kept_and_the_others_are_like(tmp_path):
@@ -59,7 +59,7 @@ def test_explain_says_what_the_kept_and_the_others_are_like(tmp_path):
     path = write_lines(tmp_path / "r.jsonl", rows)
     said = run(path, "-k", 2, "--explain").stderr
     assert f"{path}, line 1: kept for the best score; of the others kept, most like line 2 (0.63).\n" in said
-    assert "Note: line 1 and line 2 were both kept, though 0.63 similar: a --diversity above 0.5" in said
+    assert "Note: line 1 and line 2, of similarity 0.63, were both kept" in said
     kept = json.loads(output(path, "-k", 2, "--explain", "--json"))["selected"]
     assert [(one["nearest"], round(one["similarity"], 2)) for one in kept] == [(1, 0.63), (0, 0.63)]
     spread = ("-k", 2, "--explain", "--diversity", 0.9)
@@ -104,8 +104,8 @@ def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeyp
     monkeypatch.setattr("dpplearn.cli.select.read_items", lambda *_: pytest.fail("read before the check"))
     for name, options, message in [
         ("chosen.txt", [], "must end in one of .jsonl, .csv, .tsv, so"),
-        ("chosen.json", [], "one JSON object (--json)"),
-        ("chosen.jsonl", ["--json"], "one JSON object (--json)"),
+        ("chosen.json", [], "with --json, give a file"),
+        ("chosen.jsonl", ["--json"], "with --json, give a file"),
         ("nowhere/chosen.csv", [], "there is no folder"),
     ]:
         assert message in refusal(jsonl, "-k", 2, "--out", tmp_path / name, *options)
@@ -156,7 +156,7 @@ def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypa
         ({"score": True}, [], "line 3: the field 'score' must be a finite number, found True."),
         ({"words": 0}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' must be positive, found 0."),
         ({"text": 5}, [], "line 3: the field 'text' must be a text, found 5."),
-        ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
+        ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers"),
         ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
         ({"vector": "rose in 2019"}, ["--embedding", "vector"], "found 'rose in 2019'. To compare texts by their"),
     ],
@@ -172,10 +172,10 @@ def test_what_is_wrong_in_a_line(changes, options, message, tmp_path):
 
 def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "must end in one of .jsonl, .csv" in refusal(write_lines(tmp_path / "items.txt", RECORDS))
-    assert "Name one by --embedding or --text" in refusal(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
+    assert "give --embedding FIELD or" in refusal(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
     assert "bad.jsonl, line 2 must be a JSON object" in refusal(write(tmp_path / "bad.jsonl", '{"a": 1}\n{"a": \n'))
     for rows, message in [
-        ("a,1\nb\n", "line 3: found 1 cells, and 2 names in line 1"),
+        ("a,1\nb\n", "line 3: found 1 cells, but 2 names in line 1"),
         ("a,1\nb,\n", "line 3: the field 'score' must be a finite number, found ''"),
         ('a,"1,5"\n', "line 2: the field 'score' must be a finite number, found '1,5'"),
     ]:
