@@ -268,7 +268,7 @@ def test_a_selection_does_not_keep_large_embeddings_alive(name, call, rng, monke
     for late in (found, copy.copy(found), pickle.loads(pickle.dumps(found))):
         assert late.subset.tolist() == asked.subset.tolist()
         for ask in ("nearest", "kept", "skipped", "log_prob"):
-            with pytest.raises(RuntimeError, match=r"the embeddings are gone.*Keep them"):
+            with pytest.raises(RuntimeError, match=r"the embeddings are gone"):
                 getattr(late, ask)
 
 

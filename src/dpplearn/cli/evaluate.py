@@ -17,8 +17,7 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
-from dpplearn.summarize.experiments.evaluation import SystemComparison
-from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
+from dpplearn.summarize.experiments.evaluation import PAPER_1, PAPER_2, SystemComparison, run_experiment
 from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer

@@ -1,12 +1,11 @@
-"""How well a set agrees with those of a model, by the token counts that are to be expected of them.
+"""How well a set agrees with the sets of a model, by their expected token counts; for `consensus`.
 
-P(N >= j) comes from the model: N_t is the sum over the items that hold t. For few items its distribution is exact, from
-its generating function, a determinant; for many, it has the exact mean and variance,
+Let N be the count of a token in a set drawn from the model, and c_i its count in item i. If few items hold the token,
+the distribution of N is exact: its generating function is a determinant. Otherwise it has the exact mean and variance
 
     E N = sum of c_i K_ii,      Var N = sum of c_i^2 K_ii - sum of c_i c_j K_ij^2,
 
-and the shape of the binomial, Poisson or negative binomial distribution that has both (Panjer's class). So no seed
-changes the answer.
+and the shape of a binomial, Poisson or negative binomial distribution (Panjer's class). Nothing is drawn.
 
 Counts are stored as whole numbers of *steps*; a step is the token's *unit*, mostly 1. The *levels* of a token are the
 numbers of steps that a set can reach: 0, 1, 2, ... up to those of all items. From level j - 1 to j, the expected
@@ -25,29 +24,29 @@ from dpplearn._linalg import safe_log
 from dpplearn.decoding.limits import BoolArray, Limits
 
 Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
-EXACT_HOLDERS = 8  # holders of a token up to which its distribution is exact
-NUMBERS = 2**22  # of one step of work
-SAME = 1e-11  # additions whose values differ by less tie: else rounding, and so a library's version, would decide
-MOST_STEPS = 1000  # of a token in one item; with more, or without a common unit, counts are rounded to GRID steps
+EXACT_HOLDERS = 8  # tokens that at most so many items hold have exact distributions
+NUMBERS = 2**22  # numbers worked on at once
+SAME = 1e-11  # additions whose values differ by less are ties, so that rounding does not decide
+MOST_STEPS = 1000  # with more steps of a token in one item, or without a common unit, counts are rounded to GRID steps
 GRID = 64
 
 
 class Agreement(NamedTuple):
-    """How well sets agree with those of the model: the sum over kinds of tokens of 2 E overlap / (length + E length).
+    """The agreement of sets with the model: the sum over kinds of tokens of 2 E overlap / (length + E length).
 
-    `overlap` has the expected overlap at each level, so that adding an item only looks up its own tokens.
+    `overlap` has the expected overlap at each level, so that adding an item only looks up the item's own tokens.
     """
 
     indptr: IntArray  # the items' counts as csr, in steps
     tokens: IntArray
     steps: IntArray
     singles: Any  # the counts of one step, with a row for each kind and item
-    others: tuple[IntArray, IntArray, IntArray]  # those of several steps: row, token and steps
+    others: tuple[IntArray, IntArray, IntArray]  # the counts of several steps: row, token and steps
     kind: IntArray  # (tokens,)
     starts: IntArray  # (tokens,) where the levels of each token start, with level 0
     overlap: FloatArray  # E min(a, N) at each level a, times the token's unit
     lengths: FloatArray  # (kinds, n) of the items
-    mean: FloatArray  # (kinds,) expected length of a set drawn
+    mean: FloatArray  # (kinds,) expected length of a set of the model
     weights: FloatArray  # (kinds,)
 
     @classmethod
@@ -57,7 +56,7 @@ class Agreement(NamedTuple):
         weights = np.array([weight for weight, _ in counts])
         lengths = np.array([C.sum(axis=1) for _, C in counts])
         kinds, units = zip(*(merge_alone(*in_steps(C)) for _, C in counts), strict=True)
-        kind, unit = np.repeat(np.arange(len(kinds)), [len(one) for one in units]), np.concatenate(units)
+        kind, unit = np.repeat(np.arange(len(kinds)), [len(u) for u in units]), np.concatenate(units)
         whole = sparse.csr_array(sparse.hstack(kinds, format="csr"))
         tokens, steps = whole.indices.astype(np.int64), whole.data.astype(np.int64)
         item = np.repeat(np.arange(n), np.diff(whole.indptr))
@@ -85,9 +84,9 @@ class Agreement(NamedTuple):
         return self.starts + np.bincount(self.tokens[held], self.steps[held], self.starts.size).astype(np.int64)
 
     def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
-        """The free item whose addition raises agreement most for its price, and the agreement with it.
+        """The free item that raises agreement most for its price, the agreement with it, and that of the set as it is.
 
-        The first of ties, and -1 where none raises it. Last, the agreement of the set as it is.
+        The item is the first of ties, and -1 if none raises the agreement.
         """
         (kinds, n), at = self.lengths.shape, self.levels(items)
         before = self.overlap[at]
@@ -109,26 +108,26 @@ class Agreement(NamedTuple):
 
 
 def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> FloatArray:
-    """P(N >= j) for j = 1, 2, ... up to the levels of each token, of which `base` are certain and `more` are drawn.
+    """P(N >= j) at each level j = 1, 2, ... of each token. The first `base` levels are certain; `more` levels follow.
 
-    `counts` has a row for each token, with the steps of each item that K knows.
+    `counts` has a row for each token, with the steps of each item of K.
     """
     held = np.diff(counts.indptr)
-    starts = np.cumsum(base + more) - more  # where the levels that are not certain start
+    starts = np.cumsum(base + more) - more  # of the levels that are not certain
     chance = np.ones(int((base + more).sum()))
 
-    def keep(these: IntArray, pmf: FloatArray) -> None:
+    def keep(tokens: IntArray, pmf: FloatArray) -> None:
         tail = np.cumsum(pmf[:, :0:-1], axis=1)[:, ::-1]  # P(N >= 1), P(N >= 2), ...
         level = np.arange(tail.shape[1])
-        there = level < more[these, None]
-        chance[(starts[these, None] + level)[there]] = tail[there]
+        there = level < more[tokens, None]
+        chance[(starts[tokens, None] + level)[there]] = tail[there]
 
     few, many = np.flatnonzero((held > 0) & (held <= EXACT_HOLDERS)), np.flatnonzero(held > EXACT_HOLDERS)
     width = int(more.max(initial=0)) + 1
     key = held[few] * width + more[few]
-    for one in np.unique(key).tolist():  # tokens with the same numbers of holders and levels
-        m, top = divmod(one, width)
-        for part in in_parts(few[key == one], m * m * (top + 1)):
+    for value in np.unique(key).tolist():  # tokens with the same numbers of holders and levels
+        m, top = divmod(value, width)
+        for part in in_parts(few[key == value], m * m * (top + 1)):
             at = counts.indptr[part, None] + np.arange(m)
             items = counts.indices[at]
             keep(part, by_determinants(K[items[:, :, None], items[:, None, :]], counts.data[at], top))
@@ -138,14 +137,14 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
 
 
 def in_parts(tokens: IntArray, each: int) -> list[IntArray]:
-    """Tokens in parts that are worked on at once; each token needs so many numbers."""
+    """Tokens in parts for which NUMBERS is enough, if each token needs `each` numbers."""
     step = max(1, NUMBERS // each)
     return [tokens[low : low + step] for low in range(0, tokens.size, step)]
 
 
 def by_determinants(K: FloatArray, steps: IntArray, top: int) -> FloatArray:
     """P(N = 0 ... top) of each token: E z^N = det(I + (diag(z^c) - I) K), and back by a Fourier transform."""
-    z = np.exp(-2j * np.pi * np.arange((top + 1) // 2 + 1) / (top + 1))  # at the other roots of 1 it is conjugate
+    z = np.exp(-2j * np.pi * np.arange((top + 1) // 2 + 1) / (top + 1))  # at the other roots of 1, E z^N is conjugate
     less = z[:, None] ** steps[:, None, :] - 1.0
     values = np.linalg.det(np.eye(K.shape[-1]) + less[..., None] * K[:, None])
     return np.maximum(np.fft.irfft(values, top + 1, axis=1), 0.0)
@@ -161,7 +160,7 @@ def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
     a = 1.0 - mean / np.maximum(variance, 1e-3)
     b = mean * (1.0 - a) - a
     ratio = a[:, None] + b[:, None] / np.arange(1, top + 1)
-    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # more than all items have
+    ratio[np.arange(top) >= counts.sum(axis=1)[:, None]] = 0.0  # all items together have no more
     log_pmf = np.cumsum(safe_log(np.maximum(np.insert(ratio, 0, 1.0, axis=1), 0.0)), axis=1)
     pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))
     return np.asarray(pmf / pmf.sum(axis=1, keepdims=True))
@@ -170,14 +169,15 @@ def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
 def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
     """Merge the tokens that only one item holds into one token of that item."""
     alone = np.bincount(steps.indices, minlength=unit.size) == 1
-    own = steps @ (unit * alone)
-    there = np.flatnonzero(own)
-    one = sparse.csr_array((np.ones(there.size), (there, np.arange(there.size))), (own.size, there.size))
-    return sparse.hstack([steps[:, ~alone], one], "csr"), np.append(unit[~alone], own[there])
+    total = steps @ (unit * alone)
+    holders = np.flatnonzero(total)
+    pairs = np.ones(holders.size), (holders, np.arange(holders.size))
+    merged = sparse.csr_array(pairs, (total.size, holders.size))
+    return sparse.hstack([steps[:, ~alone], merged], "csr"), np.append(unit[~alone], total[holders])
 
 
 def in_steps(C: Any) -> tuple[Any, FloatArray]:
-    """Counts in steps of a unit for each token; rounded to 1/64 of the largest where no unit divides them all.
+    """Counts in steps of a unit for each token; rounded to 1/64 of the largest count if no unit divides them all.
 
     >>> steps, unit = in_steps(sparse.csr_array(np.array([[1.0, 0.5], [2.0, 1.5]])))
     >>> steps.toarray(), unit
@@ -194,9 +194,9 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
     least = largest.copy()
     np.minimum.at(least, token, columns.data)
     unit = np.where(largest > 0.0, largest / GRID, 1.0)
-    for one in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last that divides all is used
-        steps = columns.data / one[token]
+    for other in (least / 4, least / 3, least / 2, least, np.ones(size)):  # the last unit that divides all is used
+        steps = columns.data / other[token]
         uneven = np.bincount(token, np.abs(steps - np.round(steps)) > 1e-9, size) > 0
-        unit = np.where(uneven | (largest > MOST_STEPS * one), unit, one)
+        unit = np.where(uneven | (largest > MOST_STEPS * other), unit, other)
     columns.data = np.maximum(np.round(columns.data / unit[token]), 1.0)
     return sparse.csr_array(columns), unit

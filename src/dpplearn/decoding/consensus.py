@@ -1,6 +1,6 @@
-"""Minimum Bayes risk: the set that agrees most, on average, with the sets of the model.
+"""Minimum Bayes risk decoding: the set that agrees most, on average, with the sets of the model.
 
-Let a be the token counts of a set, and N those of a set drawn. Agreement is the F1 of their overlap in expectation,
+Let a be the token counts of a set, and N those of a set drawn from the model. Their agreement is an expected F1,
 
     2 sum over t of E min(a_t, N_t) / (sum of a_t + sum of E N_t),      E min(a, N) = sum over j <= a of P(N >= j).
 """
@@ -27,8 +27,8 @@ from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import tilted_kernel
 
 Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
-PASSES = 100  # rounds of swaps; each raises the agreement, and a few are enough
-LEAST_RISE = 1e-9  # by which a swap or a drop must raise the agreement
+PASSES = 100  # most rounds of swaps; a few are enough
+LEAST_RISE = 1e-9  # a swap or a drop must raise the agreement by more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class ConsensusSelection(Selection):
     Attributes
     ----------
     utility : float
-        Expected agreement with a set drawn; nan where nothing can be chosen.
+        Expected agreement with a set of the model; nan if nothing can be chosen.
     """
 
     utility: float
@@ -60,11 +60,11 @@ def consensus(
 ) -> ConsensusSelection:
     """Build the set that agrees most with the sets of the model, on average (minimum Bayes risk).
 
-    Where many good sets differ in detail, the most probable one is an accident; the one that most others agree with is
-    not. The average is over all sets at once, by the token counts that the model expects: no seed changes it. Qualities
-    are scaled by one factor, so that sets cost the budget on average. The search is over all sets that fit: greedy
-    additions from as little as may be, with gains as they are and per cost, and from the set of `greedy_map`; then
-    swaps, drops and additions until none helps; the best of the three.
+    If many good sets differ in detail, which of them is the most probable is an accident, but the one that agrees most
+    with the others is not. The average over all sets comes from the token counts that the model expects, without
+    drawing. All qualities are scaled by one factor so that sets cost the budget on average. The search adds items
+    greedily, from the smallest set allowed (with gains as they are, and per cost) and from the set of `greedy_map`;
+    swaps, drops and adds items until nothing helps; and returns the best of the three sets.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def consensus(
     Returns
     -------
     ConsensusSelection
-        Where no set agrees with any other, the set of `greedy_map`, with a reason that says so.
+        The set of `greedy_map`, with a reason that says so, if no set agrees with any other.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def consensus(
 
 
 def consensus_choice(candidates: Candidates, limits: Limits, utility: Utility | None = None) -> ConsensusSelection:
-    """What `consensus` finds."""
+    """`consensus` for candidates and limits that are already checked."""
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     counts, reason = check_utility(utility, candidates.n), limits.empty_reason()
@@ -112,7 +112,7 @@ def consensus_choice(candidates: Candidates, limits: Limits, utility: Utility | 
             note = f", which cost about {spent:.3g}: no set of positive probability costs much more"
     else:
         K, note = np.empty((0, 0)), "; nothing else may be chosen"
-    run = greedy_run(candidates, limits, -np.inf)  # one start of the search, and the answer if there is no other
+    run = greedy_run(candidates, limits, -np.inf)  # a start of the search, and the answer if no set agrees
     items, value = best_agreement(counts, K, limits, run.items)
     if value == 0.0:
         chosen = as_selection(candidates, limits, run)
@@ -127,23 +127,23 @@ def consensus_choice(candidates: Candidates, limits: Limits, utility: Utility | 
 
 
 def best_agreement(counts: Counts, K: FloatArray, limits: Limits, start: IntArray) -> tuple[IntArray, float]:
-    """The best set found, the first of ties: from the smallest allowed, without and with costs, and from `start`."""
+    """The best set of three searches: from the smallest set allowed, without and with costs, and from `start`."""
     agreement = Agreement.of(counts, K, limits)
     least = [limits.include]
-    if (lacks := limits.need - limits.counts(limits.include)).any():  # with the cheapest items that groups must have
+    if (lacks := limits.need - limits.counts(limits.include)).any():  # add the cheapest items that groups must have
         order = np.argsort(limits.cost, kind="stable")
         order = order[limits.alive[order]]
         least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
     base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.relative_cost
     starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
-    return max((search_from(agreement, limits, *one) for one in starts), key=lambda run: round(run[1], 12))
+    return max((search_from(agreement, limits, *pair) for pair in starts), key=lambda run: round(run[1], 12))
 
 
 def search_from(agreement: Agreement, limits: Limits, start: IntArray, price: FloatArray) -> tuple[IntArray, float]:
-    """From `start`, add what raises agreement most for its price; then swap, drop and add while that helps."""
+    """Add to `start` the items that raise agreement most for their price; then swap, drop and add while that helps."""
 
     def add(items: IntArray, price: FloatArray, least: float = 0.0) -> tuple[IntArray, float]:
-        """Add items, the best first, while that helps; and the agreement reached."""
+        """Add items, the best first, while that helps; the set and its agreement."""
         while True:
             i, reached, now = agreement.best_addition(items, joining(limits, items), price)
             if i < 0 or reached <= now + least:
@@ -174,7 +174,7 @@ def search_from(agreement: Agreement, limits: Limits, start: IntArray, price: Fl
 
 
 def joining(limits: Limits, items: IntArray) -> BoolArray:
-    """Which items may join a set; if a group has too few, only items of such groups."""
+    """Which items may join a set; if some groups still need items, only items of these."""
     free = limits.free & (limits.cost <= limits.room - limits.cost[items].sum()) & (items.size < limits.k)
     free[items] = False
     counts = limits.counts(items)

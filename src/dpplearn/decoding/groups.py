@@ -1,4 +1,4 @@
-"""Groups of items: labels in whatever holds them, and how many items of each group may or must be chosen."""
+"""Reads the groups of items from labels, and how many items of each group may or must be chosen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from dpplearn._checks import MANY, IntArray, check_int
 
-KINDS: Any = (datetime | np.datetime64, timedelta | np.timedelta64, Number, str)  # of labels; numpy's spans are Numbers
+KINDS: Any = (datetime | np.datetime64, timedelta | np.timedelta64, Number, str)  # timedelta64 is also a Number
 
 
 def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
@@ -53,19 +53,19 @@ def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
             f"groups must be labels of one kind, such as texts or numbers, but some are like {first!r:.60} and "
             f"some like {other!r:.60}. Pass [str(label) for label in groups]."
         )
-    with suppress(TypeError):  # what has no order stays in that of the items
+    with suppress(TypeError):  # names that cannot be sorted stay in the order of the items
         names.sort()
     place = {name: c for c, name in enumerate(names)}
     return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
 
 
 def kind_of(label: Any) -> Any:
-    """A number, a text, a time, or else its own type."""
+    """The kind of a label: the first of KINDS that fits, or else its own type."""
     return next((kind for kind in KINDS if isinstance(label, kind)), type(label))
 
 
 def as_label(x: Any) -> Any:
-    """A label whose number, day or time is the same from Python, numpy and pandas."""
+    """The label in a form in which equal numbers, days and times from Python, numpy and pandas are equal."""
     if isinstance(x, np.datetime64 | np.timedelta64):
         exact = x.astype(f"{x.dtype.kind}8[us]")
         return exact.item() if exact == x else x
@@ -75,7 +75,7 @@ def as_label(x: Any) -> Any:
 
 
 def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: str, default: int) -> IntArray:
-    """A whole number for each group, of which more than any group can have is as good as none."""
+    """A whole number for each group; numbers above MANY become MANY, which limits nothing."""
     if not isinstance(bound, Mapping):
         return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
     place = {name: c for c, name in enumerate(names)}
