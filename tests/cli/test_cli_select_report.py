@@ -88,7 +88,7 @@ def test_directions_are_principal_ones(data):
 def test_many_items_are_sampled_and_those_beyond_memory_not_compared(page, tmp_path, monkeypatch):
     for name in ("MEASURED", "SHOWN", "ANCHORS"):
         monkeypatch.setattr(report, name, 60)
-    assert re.search(r"Everything is measured among \d\d+ of the items", page("-k", 8, "--score", tmp_path / "scores.npy"))
+    assert re.search(r"measured among \d\d+ of the items", page("-k", 8, "--score", tmp_path / "scores.npy"))
     monkeypatch.setattr(items, "SMALLEST", 100)
     html = page("-k", 8, "--work", tmp_path / "kept", "--jobs", 1)
     assert "What each item added" in html
