@@ -26,7 +26,8 @@ from dpplearn.summarize.corpora.formats.packages import parse_package
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.introductions import people, undated_days, unknown_people
 from dpplearn.summarize.text.sentences import split_sentences
-from dpplearn.summarize.text.states import forecast_day, overtaken, tolls
+from dpplearn.summarize.text.states import corrected, passing
+from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.words import words
 from office_files import epub
 from patterns import PATTERNS, SHAPES
@@ -50,8 +51,8 @@ def introductions(path):
 def states(path):
     text, days = path.read_text("utf-8"), [datetime(2024, 3, 14), datetime(2024, 3, 15)]
     tolls(text)
-    forecast_day(f"It will rain. {text}", days[0])
-    overtaken([text, text], days)
+    passing([text, text], days, [0, 1])
+    corrected([text, text], days, [0, 1])
 
 
 READERS = {

@@ -152,7 +152,7 @@ def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, bu
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
     monkeypatch.setattr(summarizer_module, "EXACT", 60)
     monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
-    monkeypatch.setattr(Decision, "decoded", None)
+    monkeypatch.setattr(Decision, "decode", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)
     assert len(summary.sentences) == (60 if unit == "sentences" else summary.split.alone.sum())

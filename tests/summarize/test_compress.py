@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.experiments.held_out import plan
+from dpplearn.summarize.experiments.evaluation import plan
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.text.short_forms import without
 

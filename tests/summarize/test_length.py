@@ -13,7 +13,7 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.model.choice import LITTLE, worth_of
+from dpplearn.summarize.model.choice import WEAK, worth_of
 from dpplearn.summarize.text import matter
 from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
@@ -199,7 +199,7 @@ def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled)
         summary = bundled.summarize(made_up(seed), budget, "words")
         cost, p, Y = summary.decision.cost, summary.choice.chance, summary.subset
         agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
-        assert Y.size == 1 or p[Y].min() >= LITTLE * agreement / 2.0
+        assert Y.size == 1 or p[Y].min() >= WEAK * agreement / 2.0
         pinned = bundled.summarize(summary.prepared, budget, "words", include=[int(p.argmin())])
         assert p.argmin() in pinned.subset
         left += budget - summary.length > 8

@@ -63,7 +63,7 @@ class Summary:
     @classmethod
     def of(cls, decision: Decision) -> Summary:
         """The sentences chosen, in their order; if none fits the budget, the best that may be chosen, cut."""
-        prepared, choice, budget, unit = decision.prepared, decision.made(), decision.budget, decision.unit
+        prepared, choice, budget, unit = decision.prepared, decision.choose(), decision.budget, decision.unit
         split, subset, texts, allowed, note = prepared.split, choice.subset, decision.texts, decision.allowed, ""
         if decision.annotate and not subset.size:
             return cls.of(replace(decision, annotate=False))
