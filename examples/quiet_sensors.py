@@ -2,7 +2,8 @@
 
 Each sensor is worth something, and two that are near are worth less together: a pairwise field over 2^60 sets, too many
 to list. The nearest DPP says how often each sensor is on, and its bound on log Z says how near it is. It is compared
-with annealing in long chains, which stands for the truth; the baseline is mean field, where sensors ignore each other. The best set is the most probable one of the DPP.
+with annealing in long chains, which stands for the truth; the baseline is mean field, where sensors ignore each
+other. The best set is the most probable one of the DPP.
 """
 
 import numpy as np
