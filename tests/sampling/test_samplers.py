@@ -46,26 +46,6 @@ def test_spectral_without_tables(name):
     check_counts(draws, truth)
 
 
-def test_the_chain_and_rejection_agree():
-    """Both ways through phase 2, called by hand on the same projection."""
-    from dpplearn.sampling._spectral_loops import make_work, project
-    from dpplearn.sampling.spectral import make_tables, projection_chain, with_alias
-
-    V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
-    truth = pmf_of_marginal(V @ V.T)
-    truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
-    tables = with_alias(make_tables(np.full(3, 0.9), V))
-    work = make_work(5, 3)._replace(J=np.arange(3))
-    state = np.array([1, 2, 3, 4], np.uint64)
-    by_rejection, by_chain = [], []
-    for _ in range(3_000):
-        project(tables, 3, state, work)
-        by_rejection.append(np.sort(work.items[:3]))
-        by_chain.append(np.sort(projection_chain(V, RNG.random(3))))
-    check_counts(by_rejection, truth)
-    check_counts(by_chain, truth)
-
-
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_cholesky(name):
     dpp, truth = DISTRIBUTIONS[name]
