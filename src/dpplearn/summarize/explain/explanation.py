@@ -143,8 +143,8 @@ class Explanation:
     @cached_property
     def redundant(self) -> tuple[LeftOut, ...]:
         """Sentences of at least median quality that the summary says already, most covered first, at most ten."""
-        q = self.prepared.dpp.quality
-        good = [i for i in self.numbers if q[i] >= np.median(q)]
+        q, least = self.prepared.dpp.quality, np.median(self.prepared.dpp.quality)
+        good = [i for i in self.numbers if q[i] >= least]
         good = sorted(good, key=lambda i: -self.redundancy[i])[: 2 * LISTED]
         return tuple(x for x in map(self.for_left_out, good) if x.code in ("same-words", "redundant") and x.by)[:LISTED]
 
