@@ -235,10 +235,10 @@ class Decision:
             included = [self.texts[i] for i in decision.pinned]
             missing &= fits(lengths_with(included, self.texts, self.unit), self.budget)
             if missing.any():
-                decision = replace(
-                    decision, pinned=np.append(decision.pinned, np.where(missing, chance, -1.0).argmax())
-                )
-                subset = decision.trim(np.union1d(subset, decision.pinned), self.budget)
+                key = int(np.where(missing, chance, -1.0).argmax())
+                decision = replace(decision, pinned=np.append(decision.pinned, key))
+                others = [j for j in subset if self.is_new_form(j, np.array([key])) and not self.is_told(j, [key])]
+                subset = decision.trim(np.union1d(others, decision.pinned).astype(np.int64), self.budget)
         openings = subset[is_opening(split)[subset]]
         if is_dated(split) and openings.size:  # the story begins with the first of these
             good = good & (split.when >= split.when[openings].min())

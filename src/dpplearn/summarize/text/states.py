@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ _TO_COME = (
 )
 _COMES = re.compile(_TO_COME, re.IGNORECASE)
 _COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
-Mask = npt.NDArray[np.bool_]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 FEWEST_DOCUMENTS = 3  # of which one may leave behind what another tells, where they have no date
 _CLAUSES = "who|which|whose|when|while|as|where|after|because|since|before|if"  # what other clauses begin with
 _GOING_ON = re.compile(  # a state that does not last: "is searching", "were still missing", "continues to rise"

@@ -29,7 +29,13 @@ class BoundedPolicy(Compat32):
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        return name, value[: LONGEST_HEADER + 1]
+        value, probe = value[: LONGEST_HEADER + 1], Message()
+        probe["Content-Type"] = value if name.lower().startswith("content-") else ""
+        try:
+            probe.get_params()
+        except Exception:  # the standard library's parser fails on some parameters in many ways
+            value = value.partition(";")[0]
+        return name, value
 
 
 def parse_mail(file: DocumentFile) -> list[Document]:
