@@ -39,7 +39,7 @@ run_options = options.several(
 @click.argument("corpus", type=CORPUS)
 @options.MODEL
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=options.UNIT, metavar="UNIT", help=f"{options.UNITS}.  [default: the model's]")
+@click.option("--unit", type=options.UNIT, metavar="UNIT", help=f"{options.UNIT_NAMES}.  [default: the model's]")
 @options.AS_JSON
 @run_options
 @options.SKIP_BAD
