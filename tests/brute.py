@@ -48,6 +48,13 @@ def random_kernel(n, rng, rank=None, scale=1.0):
     return scale * (B @ B.T) / B.shape[1]
 
 
+def random_factors(n, r, s, seed, scale=1.0):
+    """Factors V, B and D of a kernel that is not symmetric, and L = V V^T + B (D - D^T) B^T."""
+    rng = np.random.default_rng(seed)
+    V, B, D = rng.standard_normal((n, r)), rng.standard_normal((n, s)), rng.standard_normal((s, s))
+    return scale * V, scale * B, D, scale**2 * (V @ V.T + B @ (D - D.T) @ B.T)
+
+
 def random_marginal(n, rng, ones=0, zeros=0):
     """A random marginal kernel with some eigenvalues exactly 0 and 1."""
     V = np.linalg.qr(rng.standard_normal((n, n)))[0]

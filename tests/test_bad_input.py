@@ -67,6 +67,7 @@ BAD = [  # a call, its error, and what the message says
     (lambda: LowRankDPP(COMPLEX), TypeError, "complex"),
     (lambda: LowRankDPP([[1e200, 0.0], [0.0, 1.0]]), ValueError, "too long"),
     (lambda: LowRankDPP(sparse.csr_array([[1e200, 0.0], [0.0, 1.0]])), ValueError, "too long"),
+    (lambda: LowRankDPP([[1.0, 0.0], [1e-170, 0.0]]), ValueError, r"too short for B B\^T to be floats, such as row 1"),
     (lambda: LowRankDPP(sparse.coo_array(np.ones(3))), ValueError, "2 dimensions"),
     # factors of kernels that are not symmetric
     (lambda: NonsymmetricDPP(None, np.eye(2), np.eye(2)), TypeError, "V must be an array"),

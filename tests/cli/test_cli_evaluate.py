@@ -9,8 +9,7 @@ from commands import output, refusal, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import systems as systems_module
-from dpplearn.summarize.experiments.evaluation import Scoring
-from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
+from dpplearn.summarize.experiments.evaluation import Scoring, human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
 

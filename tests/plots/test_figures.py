@@ -160,4 +160,4 @@ def test_interrupted(tmp_path, monkeypatch):
     done = run("figures", "geometry", "points", "--out", tmp_path)
     assert done.exit_code == 130
     assert done.stdout.splitlines() == [str(tmp_path / f"geometry.{kind}") for kind in ("pdf", "svg", "png")]
-    assert done.stderr == "Stopped. Figures already written are complete.\n"
+    assert done.stderr == "Stopped.\n"

@@ -244,11 +244,11 @@ def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
         for lead, more in (
             ("A council of nine met in Lowick.", "The council voted to pay for the search of the bay by divers."),
             ("Rain fell on the coast of Orland.", "The ferry was built in Merrin in 1998 for 300 passengers."),
-            ("Relatives waited in a school in Lowick.", "The owner of the ship will pay for the families of the dead."),
+            ("Relatives waited in a school in Lowick.", "The owner of the ship paid for the families of the dead."),
         )
     ]
     read = model.prepare(Cluster.from_texts(documents)).split
     told = dict(zip(read.texts, read.lacks, strict=True))
     assert told["The council voted to pay for the search of the bay by divers."] is Lack.LEANS
     assert told["The ferry was built in Merrin in 1998 for 300 passengers."] is None
-    assert told["The owner of the ship will pay for the families of the dead."] is None
+    assert told["The owner of the ship paid for the families of the dead."] is None

@@ -38,6 +38,12 @@ def test_json_lines(tmp_path, name):
     assert (snow.language, snow.references) == ("english", ("Snow.", "A\nB"))
 
 
+def test_words_cut_at_line_ends_in_json_lines_are_whole(tmp_path):
+    text = "The ferry to the island sails every morn-\ning at nine, and it is full."
+    cluster = read_clusters(write(tmp_path / "c.jsonl", lines({"id": "a", "documents": [text, {"text": text}]})))[0]
+    assert ["every morning\nat nine" in document.text for document in cluster.documents] == [True, True]
+
+
 BROKEN = [
     ("{", r"line 2 must be a JSON object, but at column 2"),
     ("[1]", r"line 2 must be a JSON object, but is \[1\]"),

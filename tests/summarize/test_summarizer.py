@@ -31,11 +31,6 @@ def trained():
     return Summarizer("paper", budget=60, unit="words", decoder="greedy").fit(variations())
 
 
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
-
-
 def test_training_learns_from_its_oracles(trained):
     assert trained.theta_.shape == trained.theta_std_.shape == (39,)
     assert trained.training_["clusters"] == 4
@@ -214,17 +209,6 @@ def test_repeated_documents_are_said_once(bundled):
         summary = bundled.summarize(cluster, 60, "words", decoder=decoder, diversity=diversity, n_samples=2_000)
         lines = summary.text.split("\n")
         assert len(lines) == len(set(lines)) <= 3
-
-
-def test_a_cluster_keeps_its_latest_candidates():
-    cluster = Cluster.example()
-    empty, first = len(pickle.dumps(cluster)), cluster.candidates()
-    assert cluster.candidates() is first
-    assert cluster.candidates(keep_all=True) is not first
-    with pytest.raises(ValueError, match="at most 3 sentences"):
-        cluster.candidates(limit=3)
-    assert pickle.loads(pickle.dumps(cluster)) == cluster
-    assert len(pickle.dumps(cluster)) == empty
 
 
 @pytest.mark.parametrize("name", ["theta_", "theta_std_", "rho_", "model_", "features_", "language_", "training_"])

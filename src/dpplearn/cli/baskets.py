@@ -90,8 +90,8 @@ def recommend(model: Path, items: list[str], k: int, exclude: list[str], as_json
 def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     """List what attracts and what repels ITEM, or all pairs.
 
-    The correlation is between being in a basket, by the model. The lift is the number of baskets with both items, as a
-    multiple of what it would be if they were independent.
+    The correlation of being in the same basket is the model's. The lift is the number of baskets with both items in the
+    data, as a multiple of what it would be if they were independent.
     """
     fitted = KernelDPP.load(model)
     if item is None:
@@ -106,8 +106,9 @@ def together(model: Path, item: str | None, k: int, as_json: bool) -> None:
     if as_json:
         print_json({"item": name, "attract": as_dicts(attract), "repel": as_dicts(repel)})
         return
+    click.echo("model's correlation  item")
     for other in [*attract, *repel]:
-        click.echo(visible(f"{other.correlation:+.3f}  {other.item}"))
+        click.echo(visible(f"{other.correlation:+19.3f}  {other.item}"))
 
 
 @baskets_command.command(cls=Command)

@@ -17,8 +17,7 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
-from dpplearn.summarize.experiments.evaluation import SystemComparison
-from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
+from dpplearn.summarize.experiments.evaluation import PAPER_1, PAPER_2, SystemComparison, run_experiment
 from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
@@ -40,7 +39,7 @@ run_options = options.several(
 @click.argument("corpus", type=CORPUS)
 @options.MODEL
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=options.UNIT, metavar="UNIT", help=f"{options.UNITS}.  [default: the model's]")
+@click.option("--unit", type=options.UNIT, metavar="UNIT", help=f"{options.UNIT_NAMES}.  [default: the model's]")
 @options.AS_JSON
 @run_options
 @options.SKIP_BAD

@@ -62,7 +62,7 @@ FILE = click.Path(path_type=Path)  # a file to read or write
 PATH = click.Path(exists=True, path_type=Path)
 CORPUS = click.Path(path_type=Path)  # a file, folder or pattern that `open_corpus` looks for
 UNIT = click.Choice(["words", "bytes", "sentences", "tokens"])
-UNITS = "words, bytes, sentences or tokens"
+UNIT_NAMES = "words, bytes, sentences or tokens"
 ORDER = click.Choice(["chronological", "source", "importance"])
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -91,7 +91,7 @@ summary_options = several(
         metavar="LENGTH",
         help="A length, or a share such as 20%.  [default: to suit the text]",
     ),
-    click.option("--unit", type=UNIT, metavar="UNIT", help=f"{UNITS}.  [default: words]"),
+    click.option("--unit", type=UNIT, metavar="UNIT", help=f"{UNIT_NAMES}.  [default: words]"),
     click.option("--about", metavar="QUESTION", help="Question, or a few words, to be answered."),
     DIVERSITY,
     click.option("--compress", is_flag=True, help="Allow shortened sentences."),
@@ -106,5 +106,5 @@ summary_options = several(
 # models learn from, and are scored at, the lengths of the paper unless the caller sets others
 length_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
-    click.option("--unit", type=UNIT, metavar="UNIT", default="bytes", show_default=True, help=f"{UNITS}."),
+    click.option("--unit", type=UNIT, metavar="UNIT", default="bytes", show_default=True, help=f"{UNIT_NAMES}."),
 )

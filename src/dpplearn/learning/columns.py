@@ -190,7 +190,7 @@ def label(x: Any) -> str:
     return str(int(x)) if isinstance(x, float) and x.is_integer() else str(x)
 
 
-def warn_about_labels(labels: Iterable[str], where: str) -> None:
+def warn_about_labels(labels: Iterable[Any], where: str) -> None:
     """Warn if labels differ from others only in blanks or capitals, which usually is a mistake."""
     first: dict[str, str] = {}
     pairs = [(first.setdefault(" ".join(text.split()).casefold(), text), text) for text in labels]

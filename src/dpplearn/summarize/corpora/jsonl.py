@@ -10,6 +10,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import Line, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.formats.hyphens import unwrapped
 from dpplearn.summarize.corpora.source import BadClusterError, Item, Source
 
 
@@ -58,10 +59,10 @@ def document_of(item: Any, index: int) -> Document:
     """One of the documents of a cluster: a text, or an object with more about it."""
     path = f"documents[{index}]"
     if isinstance(item, str):
-        return Document(str(index + 1), item)
+        return Document(str(index + 1), unwrapped(item))
     if not isinstance(item, dict):
         raise ValueError(f'field "{path}": must be an object with "id" and "text", found {describe(item)}.')
-    text = field_of(item, "text", str, "a string", path=f"{path}.")
+    text = unwrapped(field_of(item, "text", str, "a string", path=f"{path}."))
     name = str(index + 1) if item.get("id") is None else identifier(item, f"{path}.")
     title, date, role = (optional_text(item, key, f"{path}.") for key in ("title", "date", "role"))
     return Document(name, text, title, date, role)

@@ -342,10 +342,10 @@ class SentenceFeatures:
 
     def matrix(self, split: SplitCluster) -> FloatArray:
         """The features F of sentences."""
-        columns = list[FloatArray]()
-        for entry in self.entries:
-            columns += entry.blocks(np.asarray(entry.values(split), np.float64), self.edges.get(entry.name))
-        return np.hstack(columns)
+        blocks = list[FloatArray]()
+        for entry in FEATURE_SETS[self.features]:
+            blocks += entry.blocks(np.asarray(entry.values(split), np.float64), self.edges.get(entry.name))
+        return np.hstack(blocks)
 
     def with_forms(self, split: SplitCluster, language: str | None = None) -> SplitCluster:
         """The same sentences, each followed by its shorter forms (`dpplearn.summarize.text.short_forms`).

@@ -16,10 +16,9 @@ A sentence that is kept has the quality and the similarities that it has in the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
@@ -37,9 +36,9 @@ from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import GENERAL, PAPER
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 # The weight of word pairs in the agreement that consensus decoding maximizes; the rest is that of single words.
 # For the paper's features it is what ROUGE likes best; for the general ones it is more, which readers like better.
 PAIRS = {PAPER: 0.3, GENERAL: 0.6}
@@ -65,7 +64,8 @@ class Prepared:
     question: Question | None = None
     compressed: bool = False
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
-    _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _learned: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _other: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
@@ -112,13 +112,8 @@ class Prepared:
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them. The learned one and the latest other are kept."""
-        if diversity == 0.5:
-            return self._learned
-        return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
-
-    @cached_property
-    def _learned(self) -> Candidates:
-        return read_model(self.dpp, 0.5)
+        kept = self._learned if diversity == 0.5 else self._other
+        return kept.get(diversity, lambda: read_model(self.dpp, diversity))
 
     def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
         """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
@@ -127,7 +122,7 @@ class Prepared:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
-            given = self._learned.conditioned(pinned, excluded)
+            given = self.kernel(0.5).conditioned(pinned, excluded)
             p[given.items] = given.marginals
         return p
 

@@ -23,9 +23,10 @@ from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_r
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import annotated, unknown_people
+from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
-from dpplearn.summarize.text.states import LIFT, Kind, overtaken, text_kind
+from dpplearn.summarize.text.states import corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dpplearn.summarize.model.features import SentenceFeatures
 
 EXACT = 3_000  # the most sentences that the exact model chooses from: of more, a first choice is made
+STORIES = 0.7  # share of documents of three sentences or more among those that tell a story
 MAX_COMPARED = 5_000  # the most sentences of which every two are compared, in arrays with a row and a column for each
 _MAIL = re.compile(r"\.(?:eml|mbox)(?:#[0-9]+)?$")
 FEWEST_TURNS, TURNS = 2, 0.25  # a document is a conversation if more pieces, and a larger share, say who speaks
@@ -43,20 +45,9 @@ LIST_SHARE = 0.9  # a document is a list if at least this share of its sentences
 class SplitCluster:
     """The candidate sentences of a cluster, all of which have a word in them.
 
-    Attributes
-    ----------
-    cluster : Cluster
-    sentences : tuple of Sentence
-    set_aside : tuple of SetAside
-        Pieces of the documents that are no candidates.
-    features : SentenceFeatures, optional
-        How the quality features F are made.
-    learned : Idf, optional
-        The documents whose counts weigh words. By default they are the cluster's own sentences.
-    rows : array, optional
-        F itself, where it is not to be made from these sentences alone.
-    dropped : tuple of str
-        The texts of sentences that a first choice left out.
+    `set_aside` has the pieces of the documents that are no candidates. `features` make the quality features F, unless
+    their `rows` are given. `learned` weighs words, by default according to the cluster's own sentences. `dropped` has
+    the texts of sentences that a first choice left out.
     """
 
     cluster: Cluster
@@ -143,9 +134,10 @@ class SplitCluster:
 
     def only(self, kept: IntArray) -> SplitCluster:
         """Some of the sentences, with the features that they have among all."""
-        places, gone = {self.places[i] for i in kept}, dict(zip(self.places, self.sentences, strict=True))
-        dropped = (*self.dropped, *(one.full for place, one in gone.items() if place not in places))
         some = tuple(self.sentences[i] for i in kept)
+        here = {(one.document, one.start) for one in some}
+        gone = {place: one.full for one in self.sentences if (place := (one.document, one.start)) not in here}
+        dropped = (*self.dropped, *gone.values())
         return replace(self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
@@ -168,21 +160,16 @@ class SplitCluster:
         return considered
 
     @cached_property
-    def places(self) -> list[tuple[int, int]]:
-        """The document and the first character of each sentence: the same for all forms of one, and for no other."""
-        return [(one.document, one.start) for one in self.sentences]
-
-    @cached_property
     def forms(self) -> IntArray | None:
         """The number of the sentence that each candidate is a form of; None where each sentence has one form."""
-        number = {place: k for k, place in enumerate(dict.fromkeys(self.places))}
-        return np.array([number[place] for place in self.places]) if len(number) < len(self) else None
+        number = dict[tuple[int, int], int]()  # all forms of a sentence begin where it does
+        forms = [number.setdefault((one.document, one.start), len(number)) for one in self.sentences]
+        return np.array(forms) if len(number) < len(self) else None
 
     @property
     def whole(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
-        return (*{place: one.full for place, one in zip(self.places, self.sentences, strict=True)}.values(),
-                *self.dropped)  # fmt: skip
+        return (*{(one.document, one.start): one.full for one in self.sentences}.values(), *self.dropped)
 
     @cached_property
     def named(self) -> list[str]:
@@ -217,6 +204,12 @@ class SplitCluster:
         return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
 
     @property
+    def is_news(self) -> bool:
+        """Whether these are stories: several documents of no kind, most of which have three sentences or more."""
+        stories = set(self.document_numbers[self.in_document[1] > 0].tolist())
+        return len(stories) >= max(2, STORIES * len(self.cluster.documents)) and not any(self.kinds)
+
+    @property
     def is_list(self) -> bool:
         """Whether the cluster is one document of lines, each a sentence, without paragraphs."""
         if len(self.cluster.documents) != 1 or len(self) < 3:
@@ -242,10 +235,14 @@ class SplitCluster:
             for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
         ]
         if language == "English":
-            back = told_before(self.texts, self.words, self.document_numbers.tolist())
-            lacks = [lack or (Lack.LEANS if leaning else None) for lack, leaning in zip(lacks, back, strict=True)]
-            late = overtaken(self.texts, [self.times[k] for k in self.document_numbers])
-            lacks = [lack or (Lack.OVERTAKEN if gone else None) for lack, gone in zip(lacks, late, strict=True)]
+            documents = self.document_numbers.tolist()
+            told = [self.times[k] for k in documents]
+            for lack, found in (
+                (Lack.LEANS, told_before(self.texts, self.words, documents)),
+                (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
+                (Lack.PASSING, passing(self.texts, told, documents) & self.is_news),
+            ):
+                lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
         return tuple(None if lack in usual else lack for lack in lacks)
 

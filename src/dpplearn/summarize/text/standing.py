@@ -202,12 +202,16 @@ class Lack(StrEnum):
     QUOTATION = "is mostly a quotation, half of one, or of somebody without a full name"
     OF_ITSELF = "says something of the text or the meeting itself"
     NO_VERB = "has no verb"
-    OVERTAKEN = "tells what a later document overtakes"  # see `dpplearn.summarize.text.states`
+    OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
+    PASSING = "tells what was going on or still to come when it was written"
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
 _QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
 _MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
+_UNEXPLAINED = re.compile(  # "We were lucky", "It was dark and cold" in quotation marks
+    r"^(?:it|this|that|these|those|they|he|she)\b|\b(?:I|we|us|our|my|me|you|your)\b(?![-.])", re.IGNORECASE
+)
 _ASSIGNED = re.compile(
     r"(?:[^\W\d_][\w ]{1,20}: )?[A-Z][\w.]*(?: [A-Z][\w.]*){0,2} to [a-z]+ \w"
 )  # "Ann to ask the bank"
@@ -251,7 +255,7 @@ _ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", 
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
-_BEGINNING = 60  # characters of a sentence that must say who and what
+_BEGINNING = 30  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
 
@@ -328,7 +332,7 @@ def _quotes(text: str) -> bool:
     quoted = [found[0] for found in _QUOTE.finditer(text)]
     if max(map(count_words, quoted), default=0) <= _SCARE:
         return False
-    if 5 * sum(map(len, quoted)) > 3 * len(text):
+    if 5 * sum(map(len, quoted)) > 3 * len(text) or any(map(_UNEXPLAINED.search, quoted)):
         return True
     outside = _QUOTE.sub(" , ", text)
     small = _SMALL_ENGLISH | _SETS["prepositions"] | _SETS["starters"]
@@ -354,7 +358,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     parts, saying = _parts(text) if said is None else said, lists[f"{language} said"]
     if parts and parts[-1] in saying:  # "..., he said."
         clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
-        if len(clauses) > 1 and len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+        if len(clauses) > 1 and 1 < len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
             return True
     quoted = _QUOTE.match(text)
     if quoted:
@@ -367,7 +371,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
         return True
     if language != "English":
         return False
-    if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING // 2 :]) or _points_back(parts):
+    if _POINTS_BACK.match(text) or _ENDS_BACK.search(text[-_BEGINNING:]) or _points_back(parts):
         return True
     later = _TIME_LATER.search(text) if " later" in text or " earlier" in text else None
     if later is not None and _ANCHORS.isdisjoint(_parts(text[: later.start()])):
