@@ -255,6 +255,7 @@ _ANCHORS = frozenset(["who", "which", "that", "when", "after", "since", "from", 
 _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
+_ANYONE = re.compile(r"(?:any|every|no|some) ?(?:one|body)\b|(?:while|although|though|if)\b", re.IGNORECASE)
 _BEGINNING = 30  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
@@ -387,7 +388,7 @@ def opens(text: str) -> bool:
     >>> opens("The bridge fell on Monday."), opens("The navy insists that they left."), opens("The bridge will fall.")
     (True, False, False)
     """
-    return not looks_ahead(text) and not _REFERS.search(text[:_BEGINNING])
+    return not looks_ahead(text) and not _REFERS.search(text[:_BEGINNING]) and not _ANYONE.match(text)
 
 
 def _points_back(parts: list[str]) -> bool:
