@@ -309,7 +309,7 @@ class Cluster:
         """Return the candidate sentences, in order of documents.
 
         Candidates are sentences of running text: paragraphs, list items, quotations. What is no sentence
-        (`dpplearn.summarize.text.standing`) is none, nor is a paragraph that stands in an earlier document, nor what
+        (`dpplearn.summarize.text.fragments`) is none, nor is a paragraph that stands in an earlier document, nor what
         stands word for word in most documents. A document that has no such sentence offers the headings and captions
         that are sentences, and a cluster that has neither its fragments, then its labels, then the rest. A dateline at
         the head of a document ("LONDON (AP) _") is left out of its first sentence.
