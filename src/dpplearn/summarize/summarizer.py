@@ -17,7 +17,7 @@ from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
+from dpplearn.summarize.corpora.documents import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
@@ -215,7 +215,7 @@ class Summarizer(SummarizerSettings):
         ----------
         cluster : Cluster, str, path, bytes, Document, or several of these
             Or the result of `prepare`. A string is a path if such a file or folder exists, else a text; see
-            `dpplearn.summarize.corpora.given.as_cluster`.
+            `dpplearn.summarize.corpora.documents.as_cluster`.
         budget : number or str, optional
             Such as 100, "20%" of the text, or "auto", a length that suits the text: about 100 words for a cluster of
             news, growing with the cube root of the words, at least 60 but at most a third of them. A share and "auto"

@@ -42,7 +42,7 @@ from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.tolls import numbers_of_victims
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
-WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it would raise its agreement
+WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it raises the agreement
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "importance")
 
@@ -211,13 +211,14 @@ class Decision:
         return subset
 
     def without_weak(self, subset: IntArray, chance: FloatArray) -> IntArray:
-        """A set without sentences that tell too little for it: their room stays empty."""
+        """A set without sentences that tell too little for it: their room stays empty. Trivia spoil a story soonest."""
         cost, bound = self.cost, limit(self.budget, self.unit)
+        weak = 1.0 if self.prepared.split.is_news else WEAK
         while subset.size > max(self.pinned.size, 1):
             agreement = 2.0 * (cost[subset] @ chance[subset]) / (cost[subset].sum() + bound)
             loose = np.setdiff1d(subset, self.pinned)
             weakest = loose[chance[loose].argmin()]
-            if chance[weakest] >= WEAK * agreement / 2.0:
+            if chance[weakest] >= weak * agreement / 2.0:
                 break
             subset = subset[subset != weakest]
         return subset
