@@ -186,7 +186,8 @@ class Cluster:
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(
-                    f"A Cluster holds Document objects, found {type(document).__name__}. For strings, use Cluster.from_texts."
+                    f"A Cluster holds Document objects, found {type(document).__name__}. "
+                    "For strings, use Cluster.from_texts."
                 )
         for name, times in Counter(document.id for document in self.documents).items():
             if times > 1:
