@@ -305,7 +305,7 @@ class Cluster:
         """Return the candidate sentences, in order of documents.
 
         Candidates are sentences of running text: paragraphs, list items, quotations. Pieces that are no sentences
-        (`dpplearn.summarize.text.standing`) are left out, and so are paragraphs of an earlier document, and sentences
+        (`dpplearn.summarize.text.fragments`) are left out, and so are paragraphs of an earlier document, and sentences
         that stand word for word in most documents. A document without a candidate offers the headings and captions that
         are sentences; a cluster with neither offers its fragments, then its labels, then the rest. A dateline at the
         head of a document ("LONDON (AP) _") is left out of its first sentence.
