@@ -19,10 +19,10 @@ from dpplearn.cli.formats import read_items
 from dpplearn.rouge.candidates import read_candidates
 from dpplearn.summarize import Cluster, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, read_document
-from dpplearn.summarize.corpora.duc import read_model
 from dpplearn.summarize.corpora.formats.mail import read_message
 from dpplearn.summarize.corpora.formats.office import parse_rtf
 from dpplearn.summarize.corpora.formats.packages import parse_package
+from dpplearn.summarize.corpora.newswire import read_model
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.introductions import people, undated_days, unknown_people
 from dpplearn.summarize.text.sentences import split_sentences

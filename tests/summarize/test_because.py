@@ -19,11 +19,6 @@ from made_up import made_up
 
 
 @pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
-
-
-@pytest.fixture(scope="module")
 def summary(bundled):
     return bundled.summarize(Cluster.example(), 100, "words")
 
@@ -141,14 +136,15 @@ def test_a_weight_within_its_error_is_no_reason(bundled):
     assert all(any(reason.idea in learned for reason in c.reasons) for c in sure.chosen)
 
 
-def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
+def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary, monkeypatch):
     because = because_of(summary)
     F, model = summary.split.F, summary.prepared.model
     x = F - F.mean(axis=0)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(F.shape[1],) * 2) / 20
     for covariance in (None, A @ A.T):
-        model.covariance_, i = covariance, int(summary.subset[0])
+        monkeypatch.setattr(model, "covariance_", covariance)
+        i = int(summary.subset[0])
         for idea, own in because.ideas.items():
             parts = x[i, own]
             if covariance is None:
@@ -156,7 +152,6 @@ def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
             else:
                 expected = np.sqrt(parts @ covariance[np.ix_(own, own)] @ parts)
             assert because.by(idea, i).error == pytest.approx(expected, abs=1e-12)
-    model.covariance_ = None
 
 
 def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():

@@ -9,7 +9,6 @@ import pytest
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.experiments.systems import lexrank_items
-from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
@@ -116,15 +115,6 @@ def test_copies_are_one_candidate(model, line, kept):
     assert len(summary.sentences) == kept
     assert summary.explain().passed == 4_000 * kept - kept
     assert summary.note == ""
-
-
-def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
-    monkeypatch.setattr(summarizer_module, "EXACT", 20)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
-    monkeypatch.setattr(summary_module, "EXACT", 20)
-    summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
-    assert len(summary.sentences) == 20
-    assert "20 sentences are in it" in summary.note
 
 
 def test_what_compares_every_two_says_how_many_it_takes(model):

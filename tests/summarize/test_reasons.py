@@ -9,12 +9,6 @@ import pytest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model.choice import Choice
-from dpplearn.summarize.text.units import joined_length
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 def test_explanations_add_up(bundled):
@@ -76,26 +70,6 @@ def test_why_a_sentence_was_left_out(bundled):
         stopped = replace(alone, order=np.array([item]), choice=Choice(np.array([item])), text=texts[item], length=1)
         reasons = {x.number: x.reason for x in stopped.explain().best_left_out(None)}
         assert reasons[other_item].startswith(("it would fit, but the set is better", "weaker than the chosen ones"))
-
-
-def test_reasons_count_what_is_left(bundled):
-    """Every reason that names a length is true of it, in each unit and at each budget."""
-    for unit, budget in (("words", 60), ("bytes", 400), ("sentences", 2), ("tokens", 90), (len, 300)):
-        summary = bundled.summarize(Cluster.example(), budget, unit)
-        texts = [
-            summary.decision.texts[i] for i in summary.order
-        ]  # without dates, which are put in where there is room
-        size = joined_length(texts, unit)
-        for x in summary.explain().best_left_out(None):
-            longer = joined_length([*texts, summary.decision.texts[x.number]], unit)
-            if x.reason.startswith("no room"):
-                assert longer > budget
-                assert f"takes {longer - size:g} " in x.reason
-                assert x.reason.endswith(f"with {budget - size:g} left")
-            elif x.code in ("adds-nothing",):
-                assert longer <= budget
-            elif x.code == "redundant":
-                assert all(set(x.sentence.text.lower().split()) & set(summary.split.words[j]) for j in x.by)
 
 
 def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):

@@ -1,10 +1,11 @@
 """Sentences that a later document overtakes."""
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
-from dpplearn.summarize.text.states import corrected, looks_ahead, passing
+from dpplearn.summarize.text.states import corrected, looks_ahead, passes, passing
 from dpplearn.summarize.text.tolls import numbers_of_victims
 
 THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
@@ -102,6 +103,12 @@ def test_what_was_going_on_is_left_behind_by_another_day():
 )
 def test_what_passes(text, is_passing):
     assert passing([text, "It rained."], [THURSDAY, MONDAY], [0, 1]).tolist() == [is_passing, False]
+
+
+def test_lines_labelled_by_hand():
+    lines = (Path(__file__).parent / "lines" / "passing.tsv").read_text("utf-8").splitlines()
+    right = [(label == "passing") == passes(text) for label, text in (line.split("\t") for line in lines)]
+    assert sum(right) >= 0.95 * len(right)
 
 
 def test_without_days_only_what_was_to_come_is_left_behind():

@@ -32,16 +32,12 @@ def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
     """Standardized scores of n items. `ranked` says that the scores alone decide, as at diversity 0."""
     s = as_numbers(scores, "scores", 1)
     if s.size != n:
-        raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
-        )
+        raise ValueError(f"embeddings and scores must have one row and one entry per item: {n} rows, {s.size} scores.")
     z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps), ranked)
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(
-            f"scores must be finite, but those of rows {first_few(bad)} are not, such as {s[bad[0]]}. "
-            "Leave these items out, or give them a score."
-        )
+        found = f"those of rows {first_few(bad)} are not, such as {s[bad[0]]}"
+        raise ValueError(f"scores must be finite, but {found}. Leave these items out, or give them a score.")
     return z
 
 

@@ -188,7 +188,7 @@ def is_second_clause(found: Found) -> bool:
 def is_passing_day(found: Found) -> bool:
     """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
     before = _before(found)
-    if not before[-1:].isalnum() or has_any(found.string, "kept", "coming"):
+    if not before[-1:].isalnum() or re.search(r", \w+$", before) or has_any(found.string, "kept", "coming"):
         return False
     return words_in(before)[-1] not in CUT_WORDS["dated"] and (is_clause(before) or is_clause(_after(found)[:40]))
 
@@ -248,7 +248,8 @@ def english_rules() -> tuple[Rule, ...]:
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
     light: list[tuple[str, str, Callable[[Found], bool]]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("attribution", final(rf"{WHO} {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", final(rf"{WHO}(?:, {NAME}(?: {NAME}){{1,3}},)? {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", middle(rf"{WHO} {said}{WHEN}?{STATED}?"), says_who),
         ("attribution", final(rf"{said} {WHO}{WHEN}?"), says_who),
         ("according to", final(r"according to (?P<who>[^;:()]{2,160})"), says_who),
         ("according to", front(r"According to (?P<who>[^,;:()]{2,80}),"), says_who),
