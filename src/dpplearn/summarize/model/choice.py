@@ -153,7 +153,7 @@ class Decision:
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
             subset = self.without_weak(self.decode_distinct(good), chance)
-            subset = self.with_key_sentences(subset, good, chance, least)
+            subset = self.with_key_sentences(subset, good, chance)
         else:  # what is worth having is too long: the likeliest that is not
             short = allowed & fits(lengths_with([], texts, unit), budget)
             subset = self.trim(np.array([np.where(short, chance, -1.0).argmax()]), budget)
@@ -223,7 +223,7 @@ class Decision:
             subset = subset[subset != weakest]
         return subset
 
-    def with_key_sentences(self, subset: IntArray, good: Mask, chance: FloatArray, least: float) -> IntArray:
+    def with_key_sentences(self, subset: IntArray, good: Mask, chance: FloatArray) -> IntArray:
         """A set with the last number of dead and, by the dates of documents, an opening before everything else.
 
         The likeliest sentence of that kind takes the place of the weakest, and others fill what is left of that.
@@ -248,10 +248,10 @@ class Decision:
             return subset
         for i in np.argsort(-chance, kind="stable"):
             more = np.union1d(subset, [i])
-            new = good[i] and chance[i] >= 2 * least and self.is_new_form(i, subset) and not self.is_told(i, subset)
+            new = good[i] and self.is_new_form(i, subset) and not self.is_told(i, subset)
             if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
                 subset = more
-        return subset
+        return decision.without_weak(subset, chance)
 
     def is_new_form(self, i: int, subset: IntArray) -> bool:
         """Whether a set has no form of a sentence, nor the sentence itself."""
