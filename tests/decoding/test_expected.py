@@ -10,7 +10,7 @@ from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP
 from dpplearn.decoding import consensus
-from dpplearn.decoding.agreement import EXACT_HOLDERS, Agreement
+from dpplearn.decoding.consensus import EXACT_HOLDERS, Agreement
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 

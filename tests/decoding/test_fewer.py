@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet, diversify
+from dpplearn import diversify
 from dpplearn.decoding.limits import check_limits
 
 SAID = "of the 9 items asked for, though more would fit"
@@ -25,17 +25,6 @@ def test_diversify_says_that_fewer_were_chosen(method, rng):
     assert "asked for" not in full.reason
     unasked = diversify(E, s, decoder=method, **options)
     assert "asked for" not in unasked.reason
-
-
-def test_a_model_says_so_too(rng):
-    x = ItemSet(np.column_stack([np.ones(12), rng.standard_normal(12)]), phi=rng.standard_normal((12, 3)))
-    model = ConditionalDPP().fit([x], [[0, 1]])
-    for decoder in ("exact", "local"):
-        found = model.decode(x, decoder=decoder, k=9)
-        assert len(found) < 9
-        assert f"{len(found)} {SAID}" in found.reason
-    assert "asked for" not in model.decode(x, decoder="greedy", k=9).reason
-    assert "asked for" not in model.decode(x, decoder="exact").reason
 
 
 def test_what_has_no_room_is_not_short():

@@ -7,7 +7,7 @@ import pytest
 
 from brute import pmf
 from dpplearn import LowRankDPP, NonsymmetricDPP
-from dpplearn.decoding import exact_map, greedy_map, local_search
+from dpplearn.decoding import greedy_map, local_search
 
 
 def attracting(n, r, s, seed):
@@ -80,11 +80,3 @@ def test_items_that_come_only_in_pairs():
     with pytest.raises(ValueError, match="probability 0"):
         greedy_map(dpp, include=[0, 2])
     assert local_search(dpp, start=[0, 1]).sorted_subset.tolist() == [0, 1]
-
-
-def test_what_it_cannot_be_asked():
-    dpp = attracting(5, 2, 2, 0)
-    with pytest.raises(TypeError, match="greedy_map or local_search"):
-        exact_map(dpp, k=2)
-    with pytest.raises(ValueError, match="diversity must be"):
-        greedy_map(dpp, k=2, diversity=0.7)

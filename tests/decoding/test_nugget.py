@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from brute_decoding import nugget_kernel
-from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn import DPP, LowRankDPP, diversify
 from dpplearn.decoding import greedy_map
 
 
@@ -84,16 +84,3 @@ def test_other_decoders_take_it(method, rng):
         assert tuple(found.sorted_subset) == best
     assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
     assert len(diversify(phi, s, k=4, decoder="exact")) <= 2  # the rank
-
-
-def test_what_else_is_refused(rng):
-    q, phi = problem(rng)
-    with pytest.raises(ValueError, match='or "auto"'):
-        diversify(phi, q, k="all")
-    with pytest.raises(ValueError, match='k="auto" is for'):
-        diversify(phi, q, k="auto", decoder="local")
-    for share in (0, 1, -1):
-        with pytest.raises(ValueError, match="min_gain must be"):
-            diversify(phi, q, k="auto", min_gain=share)
-    with pytest.raises(ValueError, match="and nugget 0 for a NonsymmetricDPP"):
-        greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

@@ -272,17 +272,6 @@ def test_a_selection_does_not_keep_large_embeddings_alive(name, call, rng, monke
                 getattr(late, ask)
 
 
-def test_small_embeddings_are_copied_and_views_are_held(rng):
-    E, s = rng.standard_normal((50, 4)), rng.random(50)
-    found, gone = diversify(E, s, k=3), weakref.ref(E)
-    del E
-    assert gone() is None
-    assert found.nearest.items.size == 50
-    assert np.isfinite(found.log_prob)
-    wide = rng.standard_normal((20_000, 32))
-    assert diversify(wide[:, :16], rng.random(20_000), k=3).nearest.items.size == 20_000
-
-
 def test_log_prob_does_not_count_what_was_given(rng):
     """It is that of the set under the model as it is."""
     X, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
@@ -295,10 +284,10 @@ def test_log_prob_does_not_count_what_was_given(rng):
         diversify(X, s, k=2, given=X[:2], decoder="exact")
 
 
-@pytest.mark.skipif(not NEAR, reason="the kernel of near items is not merged")
-def test_a_choice_by_near_items_travels(rng):
-    found = diversify(rng.standard_normal((40, 4)), rng.random(40), k=9)
-    for again in (copy.copy(found), pickle.loads(pickle.dumps(found))):
-        assert again.kept == found.kept
-        with pytest.raises(RuntimeError, match="near items is not computed"):
-            _ = again.log_prob
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_memory_map_is_read_in_place(k, tmp_path, rng):
+    np.save(tmp_path / "E.npy", rng.standard_normal((70_000, 4)).astype(np.float32))
+    E, s = np.load(tmp_path / "E.npy", mmap_mode="r"), rng.random(70_000)
+    found = diversify(E, s, k=k, nugget=1e-6)
+    assert np.shares_memory(found.candidates.rows, E)
+    np.testing.assert_array_equal(found.subset, diversify(np.array(E), s, k=k, nugget=1e-6).subset)

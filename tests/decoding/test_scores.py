@@ -81,11 +81,3 @@ def test_among_many_items_one_that_is_masked_is_found(rng):
     np.testing.assert_allclose(few[:-1], standardize(s, 1e-16), atol=1e-9)
     most = standardize(np.where(np.arange(20_000) % 500 == 3, s, -1e9), 1e-16)
     np.testing.assert_allclose(most[3::500], standardize(s[3::500], 1e-16), atol=1e-9)
-
-
-def test_times_beside_one_that_is_missing():
-    """Seconds since 1970, of one day: far from 0, and far from each other's rounding."""
-    hours = np.array([3.0, 1.0, 8.0, 5.0, 2.0, 0.0])
-    found = diversify(np.eye(6), np.where(hours > 0, 1.7e9 + 3600 * hours, 0.0), k=5)
-    assert found.subset.tolist() == [2, 3, 0, 4, 1]
-    assert np.ptp(found.gains) > 2.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute_decoding import kernel, random_problem
-from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP
+from dpplearn import DPP, LowRankDPP
 from dpplearn.decoding.tilt import find_tilt, tilted, tilted_kernel
 
 
@@ -76,10 +76,3 @@ def test_the_tilt_of_nothing():
         assert find_tilt(lam, V, np.ones(40), target) == -np.inf
         assert not marginals(DPP(similar(0)[0]), np.ones(40), target).any()
     assert 0.0 < tilted(lam, find_tilt(lam, V, np.ones(40), 1e-200)).sum() < 1e-199
-
-
-@pytest.mark.parametrize("decoder", ["sampled", "consensus", "exact", "local"])
-def test_a_model_given_the_size_may_be_asked_for_no_items(decoder, rng):
-    X = [ItemSet(rng.random((5, 1)), phi=rng.random((5, 3))) for _ in range(4)]
-    model = ConditionalDPP(given_size=True).fit(X, [[0, 1], [2, 4], [1, 3], [0, 2]])
-    assert model.decode(X[0], decoder=decoder, k=0).reason == "the size limit k is 0"

@@ -101,15 +101,11 @@ def diversify_dask(
 ) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
-        raise ValueError(
-            f"embeddings must be a Dask array of known shape, one row for each item, found {embeddings.shape}. "
-            "After a filter, call compute_chunk_sizes()."
-        )
+        advice = "After a filter, call compute_chunk_sizes()."
+        raise ValueError(f"embeddings must be a Dask array of rows, of known shape, found {embeddings.shape}. {advice}")
     if sparse.issparse(embeddings._meta):
-        raise TypeError(
-            "embeddings must be a Dask array of dense blocks, found sparse ones. Pass embeddings.map_blocks("
-            "lambda block: block.toarray(), dtype=float), or one sparse matrix without Dask."
-        )
+        advice = "Pass embeddings.map_blocks(lambda block: block.toarray(), dtype=float)."
+        raise TypeError(f"embeddings must be a Dask array of dense blocks, found sparse ones. {advice}")
     if embeddings.numblocks[1] > 1:
         embeddings = embeddings.rechunk({1: -1})
     ends = np.cumsum([0, *embeddings.chunks[0]]).tolist()

@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -31,14 +30,7 @@ from dpplearn.decoding.limits import (
 )
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import (
-    HOST,
-    ON_DEVICE,
-    DiverseSelection,
-    Selection,
-    Unknown,
-    log_prob_of_held,
-)
+from dpplearn.decoding.selection import HOST, ON_DEVICE, DiverseSelection, Selection, Unknown, log_prob_of_held
 from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "diversify"]
@@ -256,8 +248,6 @@ def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
 
 def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | None = None) -> Embedded:
     """The items' rows, their lengths and qualities; without scores, all qualities are equal."""
-    if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
-        check_whole(embeddings)
     plain = isinstance(embeddings, np.ndarray) or sparse.issparse(embeddings)
     rows: Any = embeddings if plain else as_numbers(embeddings, "embeddings")
     n = rows.shape[0] if rows.ndim else 1
@@ -265,21 +255,6 @@ def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | N
         return Embedded(rows, np.empty(0), np.empty(0))
     z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     return Embedded(*read_features(rows, "embeddings", n_jobs=n_jobs), qualities(z, settings.scale, settings.diversity))
-
-
-def check_whole(rows: Any) -> None:
-    """An error if the rows are a memory map, or a view of one, whose file became shorter: reading it would crash."""
-    whole = None
-    while isinstance(rows, np.ndarray):
-        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
-    if whole is None or whole.filename is None:
-        return
-    need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
-    if size < need:
-        raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {whole.filename}, which has only {size} now. Write the "
-            "file anew, and map it again."
-        )
 
 
 def choose(

@@ -86,9 +86,9 @@ def local_choice(candidates: Candidates, limits: Limits, start: Any = None, min_
     else:
         Y = check_subset(getattr(start, "subset", start), candidates.n, "start")
         if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
+            found = f"{Y.size} items that cost {limits.total(Y):g}"
             raise ValueError(
-                f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
-                f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
+                f"start must be within all limits (budget {limits.budget:g}, k {limits.k}), found {found}."
             )
     Y, reason = improve(aim, limits, Y, low)
     return in_order(candidates, limits, Y, reason)
