@@ -14,8 +14,8 @@ from typing import NamedTuple
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
+from dpplearn.summarize.text.fragments import is_sentence, may_state
 from dpplearn.summarize.text.sentences import Piece, find_pieces
-from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -253,16 +254,6 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return given or list(SYSTEMS)
 
 
-def summary_of(system: str, models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
-    """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence."""
-    summary = SYSTEMS[system][1](models, split, budget, unit)
-    if isinstance(summary, str):
-        return summary
-    if not summary.size and system != "oracle":  # if no sentence fits, the first is cut, as `Summarizer` cuts its best
-        return cut(split.texts[0], budget, unit)
-    return "\n".join(split.texts[i] for i in summary)
-
-
 class Task(NamedTuple):
     """Clusters to be summarized by some systems, whose models are given or trained by a function."""
 
@@ -271,15 +262,20 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-def summarize_task(task: Task, length: tuple[float, Unit]) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster, after training the models if need be."""
+def summarize_task(task: Task, budget: float, unit: Unit) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster, a sentence a line, after training the models if need be."""
     models = task.models() if callable(task.models) else task.models
     summaries = {system: dict[str, str]() for system in task.systems}
     with blas_threads(0):
         for cluster in task.clusters:
             split = models.summarizer.features_.read(cluster)
             for system, own in summaries.items():
-                own[str(cluster.id)] = summary_of(system, models, split, *length)
+                summary = SYSTEMS[system][1](models, split, budget, unit)
+                if not isinstance(summary, str):
+                    # if no sentence fits, the first is cut, as `Summarizer` cuts its best; an oracle's may be empty
+                    first = cut(split.texts[0], budget, unit) if system != "oracle" else ""
+                    summary = "\n".join(split.texts[i] for i in summary) or first
+                own[str(cluster.id)] = summary
     return summaries
 
 
@@ -292,7 +288,7 @@ def make_summaries(
         pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
     summaries = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, some in workers.each(summarize_task, pieces, (budget, unit)):
+    for piece, some in workers.each(partial(summarize_task, budget=budget, unit=unit), pieces):
         for system, own in some.items():
             summaries[system] |= own
         done += len(piece.clusters)
