@@ -127,7 +127,7 @@ def test_bad_lines(tmp_path, candidates, references, message):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"sys/A/x": "1", "sys/y.txt": "2", "ref/x": "3"}, "holds both"),
+        ({"sys/A/x": "1", "sys/y.txt": "2", "ref/x": "3"}, "not the folder A and files"),
         ({"sys/x": "1", "sys/x.txt": "2", "ref/x": "3"}, "the id 'x' occurs a second time"),
         ({"sys/x": "1", "ref/x/.keep": ""}, "has no reference"),
         ({"sys/A/.keep": "", "ref/x": "3"}, "must hold a text file for each topic"),
