@@ -100,7 +100,7 @@ def test_kl_divergence_from_the_definition(rng):
         (lambda: probabilities_of(np.ones(3) / 3), r"each of the 2\^N subsets.*found 3"),
         (lambda: probabilities_of([0.5, 0.6]), "sum to 1, found 1.1"),
         (lambda: probabilities_of([1.5, -0.5]), r"the least -0\.5"),
-        (lambda: probabilities_of(np.full(1 << 21, 0.5**21)), "up to N = 20 items; found 21"),
+        (lambda: probabilities_of(np.full(1 << 21, 0.5**21)), "up to N = 20 items, found 21"),
         (lambda: kl_divergence(np.full(8, 0.125), np.full(4, 0.25)), "same number of items, found 3 and 2"),
     ],
 )
