@@ -39,17 +39,6 @@ def test_two_items_are_one_distribution(p1, p2, share):
     assert 1 - dpp.similarity[0, 1] ** 2 == pytest.approx(exp(mrf.W[0, 1]), rel=1e-6)
 
 
-def test_ends_of_the_range():
-    def S(*p):
-        return pair_to_dpp(*p).similarity[0, 1]
-
-    assert S(0.3, 0.4, 0.12) == pytest.approx(0.0, abs=1e-7)  # independent
-    assert pair_to_mrf(0.3, 0.4, 0.12).W[0, 1] == pytest.approx(0.0, abs=1e-12)
-    assert S(0.3, 0.4, 0.0) == pytest.approx(1.0)  # never together
-    assert S(1e-7, 1e-7, 5e-15) == pytest.approx(np.sqrt(0.5), rel=1e-6)  # half the product
-    assert pair_to_dpp(0.0, 0.4, 0.0).marginals == pytest.approx([0.0, 0.4])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
