@@ -53,7 +53,7 @@ def test_groups_and_titles(wide):
     said = run(path, "--embedding", "e*", "-k", 5, "--explain").stderr.splitlines()
     assert len(said) == 22  # how many, twenty lines, and how many more
     assert "(Item " in said[1]
-    assert "asks for 18 items, and k is 5" in refusal(path, *asked, "--min-per-group", 9)
+    assert "18 items, and k is 5" in refusal(path, *asked, "--min-per-group", 9)
 
 
 def test_arrays_beside_a_table(wide, data, tmp_path, monkeypatch):

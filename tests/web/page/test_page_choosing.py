@@ -72,7 +72,7 @@ def test_a_question_an_order_and_context(example: Seen) -> None:
     example.settle()
     assert example.bodies[-1]["order"] == "importance"
     assert sorted(example.summary()) == sorted(before)
-    expect(example.find("#order-about")).to_have_text("What adds most first.")
+    expect(example.find("#order-about")).to_have_text("The most important sentence first.")
 
 
 def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:

@@ -33,7 +33,7 @@ def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:
     heading = next(one for one in pieces if one["kind"] == "heading")
     shown = seen.find(".piece").filter(has_text="The flood")
     shown.click()
-    expect(seen.find("#card .verdict")).to_have_text(f"Not to choose from: {heading['reason']}.")
+    expect(seen.find("#card .verdict")).to_have_text(f"Not a candidate: {heading['reason']}.")
     expect(seen.find("#card [data-rule]")).to_have_count(0)
     seen.page.keyboard.press("Escape")
     expect(shown).to_be_focused()
