@@ -63,6 +63,12 @@ def test_every_scale_of_a_singular_kernel(scale, rng):
             KDPP(dpp, 4)
 
 
+def test_rounding_is_no_determinant(rng):
+    """Four items of rank 3: the last pivot is rounding, above 0 as often as below."""
+    for B in rng.standard_normal((50, 4, 3)):
+        assert DPP(B @ B.T).log_prob(range(4)) == -np.inf
+
+
 @pytest.mark.parametrize("spread", [10.0, 60.0, 150.0, 300.0])
 def test_qualities_that_differ_beyond_all_bounds(spread, rng):
     """theta^T f of several hundred: q from e^-150 to e^150. Eigenvalues of L alone would lose the small ones."""
