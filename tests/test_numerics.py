@@ -64,8 +64,10 @@ def test_every_scale_of_a_singular_kernel(scale, rng):
 
 
 def test_rounding_is_no_determinant(rng):
-    """Four items of rank 3: the last pivot is rounding, above 0 as often as below."""
-    for B in rng.standard_normal((50, 4, 3)):
+    """Three orthogonal items and their sum: the last pivot is rounding, above 0 as often as below."""
+    for A in rng.standard_normal((50, 3, 3)):
+        Q = np.linalg.qr(A)[0]
+        B = np.vstack([Q, Q.sum(axis=0)])
         assert DPP(B @ B.T).log_prob(range(4)) == -np.inf
 
 
