@@ -88,7 +88,10 @@ def test_the_last_number_of_dead_is_told():
 def test_a_story_begins_with_an_opening_and_goes_on_in_time(order):
     """The likeliest lead that comes before what was chosen joins it; where there is none, what is earlier goes."""
     later = ["Four cranes stood still at noon.", "The owner, Merrin Lines, paid a fine of two million crowns."]
-    leads = ["A crane fell on a ship in the port of Lowick.", "Anyone who works in the port can tell a story of cranes."]
+    leads = [
+        "A crane fell on a ship in the port of Lowick.",
+        "Anyone who works in the port can tell a story of cranes.",
+    ]
     inspectors = "Inspectors found rust in the cranes of the port of Lowick, and the port closed nine of the cranes."
     for lead, first in zip(leads, (leads[0], inspectors), strict=True):
         texts = [f"{lead} {later[0]} The wind was strong in the port.", f"{inspectors} {later[1]} It rained all day."]
