@@ -295,9 +295,9 @@ _DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IG
 def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> dict[str, dict[str, str]]:
     """Other systems' summaries of clusters with these ids, in any case, by system and cluster.
 
-    `path` is a JSON Lines file of `{"id", "system", "summary"}`, a folder with a file SYSTEM/ID.txt for each summary, or
-    a folder with DUC's files `D30001.M.100.T.65`. A peer without a summary of some cluster is scored on the others,
-    with a warning; that and the error where there is no summary at all are left out unless they are `required`.
+    `path` is a JSON Lines file of `{"id", "system", "summary"}`, a folder with a file SYSTEM/ID.txt for each summary,
+    or a folder with DUC's files `D30001.M.100.T.65`. A peer without a summary of some cluster is scored on the others.
+    If summaries are `required`, a warning says so, and it is an error if there are none at all.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
