@@ -97,8 +97,6 @@ class PieceTraits:
         self.signs = len(_SIGNS.findall(plain))
         self.small = plain.lstrip("\"'“«(")[:1].islower()
         self.english, self.subject = (not known.isdisjoint(said) for known in (SMALL_ENGLISH, WORD_SETS["subjects"]))
-        heads = WORD_SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
-        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | WORD_SETS["numbers"] | {""}
         # how many words are surely verbs (none in "of broken parts" and "things to do"); whether one may be finite, or
         # has the ending of the past, as participles do
         pairs = [*pairwise(["", *said])]
@@ -147,8 +145,6 @@ def is_sentence(text: str, among: bool = False) -> bool:
         return False
     if look.first in WORD_SETS["starters"] and verbs < 2 and not (closed and look.subject and "," in look.body):
         return False  # "What to expect."
-    if look.is_list_head and not closed:
-        return False
     if closed and (verbs or look.first in WORD_SETS["imperatives"]):
         return True
     if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
@@ -172,8 +168,10 @@ def may_state(text: str) -> bool:
     """
     if len(text.split()) < 4 or text[0].islower() or text.isupper() or text[-1] in QUESTION_MARKS or ":" in text:
         return False
-    look = PieceTraits(text)
-    if look.is_list_head or look.first in WORD_SETS["starters"] | WORD_SETS["list heads"] | WORD_SETS["prepositions"]:
+    look, heads = PieceTraits(text), WORD_SETS["list heads"]
+    if not heads.isdisjoint(look.words[:4]) and look.first in WORD_SETS["numbers"] | {""}:  # "Nine ways to tie a knot"
+        return False
+    if look.first in WORD_SETS["starters"] | WORD_SETS["list heads"] | WORD_SETS["prepositions"]:
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 

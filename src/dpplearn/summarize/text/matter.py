@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from dpplearn.rouge.stems import STEMS, Memory
-from dpplearn.summarize.text.tolls import SMALL_NUMBERS, numbers_of_victims
+from dpplearn.summarize.text.tolls import SMALL_NUMBERS, tolls
 from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists, word_set, words
 
 NEARLY_ALL_SHARED = 0.75  # of what one of two sentences tells, the other has: then they tell the same
@@ -59,9 +59,7 @@ def matter(text: str) -> Matter:
     """
     stems = frozenset(STEM_OF[word] for word in in_twos(words(_WHO_SAYS.sub("", text))) if word not in _little())
     names = frozenset(STEM_OF[word] for name in _NAME_LIKE.findall(text) for word in words(name)) - _little()
-    return Matter(
-        stems, frozenset(one for one in stems if one[0].isdigit()), names, frozenset(numbers_of_victims(text))
-    )
+    return Matter(stems, frozenset(one for one in stems if one[0].isdigit()), names, frozenset(tolls(text)))
 
 
 class Matters:

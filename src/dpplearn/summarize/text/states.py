@@ -63,7 +63,7 @@ def passes(text: str) -> bool:
     return _COMES.search(text) is not None or _GOING_ON.search(text) is not None
 
 
-def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a state that other documents of their story have left behind.
 
     They say what was going on or still to come (`passes`), and a document of a later day follows. Of three or more
@@ -76,10 +76,10 @@ def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Se
     >>> passing(["Divers were searching.", "The wreck was found."], days, [0, 1]).tolist()
     [True, False]
     """
-    latest = max((time.date() for time in told if time is not None), default=None)
-    undated = np.array([time is None for time in told])
+    latest = max((time.date() for time in times if time is not None), default=None)
+    undated = np.array([time is None for time in times])
     out = np.zeros(len(texts), np.bool_)
-    for i, (text, time) in enumerate(zip(texts, told, strict=True)):
+    for i, (text, time) in enumerate(zip(texts, times, strict=True)):
         out[i] = _COMES.search(text) is not None if time is None else time.date() != latest and passes(text)
     leads = np.array([i for i in first_sentences(documents).values() if undated[i]], np.int64)
     if leads.size < FEWEST_DOCUMENTS or 2 * out[leads].sum() >= leads.size:
@@ -92,11 +92,11 @@ def first_sentences(documents: Sequence[int]) -> dict[int, int]:
     return {document: i for i, document in reversed([*enumerate(documents)])}
 
 
-def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a number of victims that a later document corrects.
 
     A later document tells a larger one of the same event, or begins with another one. Of documents without a date, the
-    largest number of dead with which one begins is the last. `told` are the dates of the documents of these numbers.
+    largest number of dead with which one begins is the last. `times` are those of the documents of these numbers.
 
     Examples
     --------
@@ -108,8 +108,8 @@ def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: 
     counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
     for i, own, said in counts:
         for j, others, also in counts:
-            is_lead, undated = j in leads, told[i] is None
-            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(told[i], told[j], is_lead):
+            is_lead, undated = j in leads, times[i] is None
+            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(times[i], times[j], is_lead):
                 continue
             out[i] |= any(
                 own[what].is_corrected_by(others[what], (is_lead or what == "missing") and not undated)

@@ -68,7 +68,13 @@ class Toll(NamedTuple):
 
 
 def tolls(text: str) -> dict[str, Toll]:
-    """The largest toll of each kind in a sentence."""
+    """The largest number of those killed, hurt, missing or made homeless that a sentence tells.
+
+    Examples
+    --------
+    >>> tolls("At least 80,000 people were killed and two were missing, officials said.")["dead"].number
+    80000
+    """
     found: dict[str, Toll] = {}
     if not has(text, _TOLL_PARTS):  # most sentences
         return found
@@ -79,17 +85,6 @@ def tolls(text: str) -> dict[str, Toll]:
                 toll = Toll(_value(match[1]), after[1].lower() if after else "", _slack(before))
                 found[what] = max(found.get(what, toll), toll)
     return found
-
-
-def numbers_of_victims(text: str) -> dict[str, int]:
-    """How many were killed, hurt, missing or made homeless, as far as a sentence says.
-
-    Examples
-    --------
-    >>> numbers_of_victims("At least 80,000 people were killed and two were missing, officials said.")
-    {'dead': 80000, 'missing': 2}
-    """
-    return {what: toll.number for what, toll in tolls(text).items()}
 
 
 def has(text: str, parts: Sequence[str]) -> bool:
