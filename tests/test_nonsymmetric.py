@@ -9,38 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from brute import check_counts, pmf, random_factors
+from brute import random_factors
 from dpplearn import LowRankDPP, NonsymmetricDPP
-from dpplearn.sampling import elimination, jumps
-
-SHAPES = [(1, 1, 1), (5, 1, 2), (6, 2, 2), (7, 2, 3), (6, 6, 4)]
-WHOLE = np.array([[1.0, 3.0, 0.0], [-2.2, 1.0, -0.4], [-0.5, 0.3, 1.0]])
-TURNS = np.roll(np.eye(7), 1, axis=1) + np.eye(7)  # a cycle, whose symmetric part has the eigenvalues 1 + cos
 
 
 def attracting(*shape):
     *factors, L = random_factors(*shape)
     return NonsymmetricDPP(*factors), L
-
-
-def every_kernel():
-    for shape in SHAPES:
-        for seed in range(2):
-            yield pytest.param(*attracting(*shape, seed), id=f"{shape}-{seed}")
-    yield pytest.param(NonsymmetricDPP.from_kernel(WHOLE), WHOLE, id="whole")
-    yield pytest.param(NonsymmetricDPP.from_kernel(TURNS), TURNS, id="cycle")
-    skew = np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-    yield pytest.param(NonsymmetricDPP(np.zeros((3, 1)), np.eye(3), np.triu(skew)), skew, id="skew")
-
-
-@pytest.mark.parametrize(("dpp", "L"), list(every_kernel()))
-@pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2)])
-def test_draws_follow_the_pmf(dpp, L, method, short, monkeypatch):
-    monkeypatch.setattr(jumps, "SHORT", short)
-    monkeypatch.setattr(elimination, "BLOCK", 2)
-    dpp = dpp.condition()  # nothing is kept from another test
-    truth = pmf(L)
-    check_counts(list(dpp.sample(4000, rng=3, method=method)), truth)
 
 
 def test_rank_falls_by_what_is_included():

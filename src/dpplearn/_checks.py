@@ -63,8 +63,8 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     array = np.array(as_numbers(x, name, ndim), np.float64, order="C")
     if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array)).tolist()
-        count, found = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
-        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {found} ({count} in all).")
+        count, value = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
+        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {value} ({count} in all).")
     return array
 
 
@@ -189,7 +189,7 @@ def check_directions(phi: Any, name: str) -> Features:
 
 
 def balanced(rows: Features, squares: FloatArray) -> Features:
-    """The rows, of which those that are too long or too short are multiplied by a power of 2: directions stay the same.
+    """The rows, but rows that are too long or too short are multiplied by a power of 2: directions stay the same.
 
     `squares` are their squared lengths, with 0 or infinity where they are beyond the range of floats.
     """

@@ -55,18 +55,18 @@ def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
     if kind in "fbiu":
         with np.errstate(over="ignore", under="ignore"):  # callers that need finite numbers refuse infinite ones
             return array.astype(native if native.char in PLAIN else np.float64, copy=False)
-    found, hint = f"dtype {array.dtype}", "Convert numbers that were read as text, and times to seconds."
+    what, hint = f"dtype {array.dtype}", "Convert numbers that were read as text, and times to seconds."
     if kind == "O" and array.ndim:
         entries = np.ndenumerate(array)
         odd = next(((i, v) for i, v in entries if not issubclass(type(v), Real) or LARGEST < abs(v) < np.inf), None)
         if odd is None:
             return array.astype(np.float64)
-        found = f"{odd[1]!r:.40} at {name}[{', '.join(map(str, odd[0]))}]"
+        what = f"{odd[1]!r:.40} at {name}[{', '.join(map(str, odd[0]))}]"
         hint = "Convert what is there to a float, or leave such items out."
     elif kind == "O":
-        found = f"the type {type(given).__name__}"
+        what = f"the type {type(given).__name__}"
         hint = "For a kernel that is a function, use ImplicitDPP." if callable(given) else "Pass a list or an array."
-    raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
+    raise TypeError(f"{name} must be an array of real numbers, found {what}. {hint}")
 
 
 def as_csr(x: Any, name: str) -> sparse.csr_array:
@@ -122,6 +122,6 @@ def as_columns(table: Any, name: str) -> np.ndarray:
     arrays = [table.column(i).to_numpy() for i in range(table.num_columns)]  # NaN where a number is missing
     for i, array in enumerate(arrays):
         if array.dtype.kind not in "fiub":
-            found = f"{table.column_names[i]!r} is {table.column(i).type}"
-            raise TypeError(f"{name} must be columns of numbers, but {found}. Leave that column out, or cast it.")
+            column = f"{table.column_names[i]!r} is {table.column(i).type}"
+            raise TypeError(f"{name} must be columns of numbers, but {column}. Leave that column out, or cast it.")
     return np.column_stack(arrays) if arrays else np.empty((0, 0))

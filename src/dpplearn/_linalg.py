@@ -31,7 +31,7 @@ class Spectrum(NamedTuple):
 
 
 def eigh_psd(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns)."""
+    """Ascending eigenvalues, with 0 for negative ones and for rounding, and eigenvectors as columns."""
     # A.T is the same matrix in the order that LAPACK wants; evd is slower with two threads up to n = 1000
     lam, V = linalg.eigh(A.T, driver="evr", check_finite=False)
     lam[lam < len(A) * EPS * max(lam[-1], 0.0)] = 0.0
@@ -109,7 +109,7 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
 
 
 class Factor(NamedTuple):
-    """L = T T^T with `rows` T (n, rank), of which T[pivots] is lower triangular, largest first."""
+    """L = T T^T with `rows` T (n, rank); T[pivots] is lower triangular, with the largest pivot first."""
 
     rows: FloatArray
     pivots: IntArray
@@ -123,7 +123,7 @@ def factor_rows(B: FloatArray) -> Factor:
 
 
 def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
-    """U with S = U U^T as from `reduced_rows`, by Cholesky; the pivot is always the item of which most is left."""
+    """U with S = U U^T as from `reduced_rows`, by Cholesky; each pivot is the item with the largest q_i^2 left_i."""
     n = len(S)
     left = (log_q > -np.inf).astype(np.float64)
     U = np.zeros((n, n))

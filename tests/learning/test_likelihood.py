@@ -12,7 +12,6 @@ from brute_learning import exact_terms, log_pmf_table, random_items, with_weight
 from dpplearn.learning import ItemSet, likelihood, log_likelihood
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear, algorithm1
-from dpplearn.learning.normalizer import by_rows, primal, wide
 from dpplearn.learning.similarity import Similarity, fixed_similarity
 from dpplearn.learning.training_set import PreparedInstances
 from installed import HERE
@@ -94,20 +93,6 @@ def test_concave_along_segments(seed):
     assert f[2] >= t * f[0] + (1 - t) * f[1] - 1e-9
 
 
-@pytest.mark.parametrize("size", [30.0, 200.0, 500.0])
-def test_large_weights_against_800_digits(size, rng):
-    """|theta . f| of hundreds: no overflow, and every digit of the gradient that matters."""
-    for _ in range(4):
-        items = random_items(6, 3, rng, similarity=True)
-        F = items.features / np.abs(items.features).max()
-        theta = size * rng.uniform(-1, 1, 3)
-        items = ItemSet(F, S=items.parts[0].matrix)
-        value, gradient = exact_terms(theta, F, items.parts[0].matrix, (0, 3))
-        terms = log_likelihood(theta, items, [0, 3])
-        assert terms.value == pytest.approx(value, rel=1e-11, abs=1e-10)
-        np.testing.assert_allclose(terms.gradient, gradient, atol=1e-9)
-
-
 @pytest.mark.parametrize("method", ["primal", "dual"])
 @pytest.mark.parametrize("size", [40.0, 300.0])
 def test_large_weights_on_duplicates(method, size, rng):
@@ -177,23 +162,6 @@ def test_a_nugget_at_large_weights_against_800_digits(nugget, size, method, rng)
     np.testing.assert_allclose(terms.gradient, gradient, atol=1e-7)
 
 
-def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
-    items, S = random_items(40, 3, rng, d=60), fixed_similarity(0.3)
-    F = np.asfortranarray(items.features)
-    eta = F @ np.array([-1.0, 0.5, 0.5])
-    fast = primal(eta, S.matrix(items), 0.0, F, True)
-    q = np.exp(eta / 2)
-    A = np.eye(40) + q[:, None] * S.matrix(items) * q
-    G = q[:, None] * np.linalg.inv(A) * q
-    for found in (fast, by_rows(eta, S.rows(items), F), wide(eta, S.rows(items), F)):
-        log_z, marginals, covariance = found[:3]
-        assert log_z == pytest.approx(fast[0], rel=1e-12)
-        np.testing.assert_allclose(marginals, fast[1], atol=1e-12)
-        np.testing.assert_allclose(covariance, fast[2], atol=1e-11)
-        X = found.X + np.tril(found.X, -1).T if found.W is None else np.eye(40) - found.W @ found.W.T
-        np.testing.assert_allclose(found.r[:, None] * X * found.r, G, atol=1e-9)
-
-
 def test_hessian_for_many_items_with_few_directions(rng):
     """d^2 m below n: the covariance comes from products of rows, in blocks."""
     items = random_items(700, 2, rng, d=3)
@@ -226,23 +194,6 @@ def test_weights_beyond_every_float(rng):
         assert np.isfinite(terms.value)
         assert np.isfinite(terms.gradient).all()
         np.testing.assert_allclose(with_weights([size, 0.0]).marginals(items), float(size > 0), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"theta": [1.0]}, ValueError, "one entry per item \\(2\\)|2"),
-        ({"order": 0}, ValueError, "order must be 1"),
-        ({"subset": [9]}, IndexError, "from 0 to 3"),
-        ({"rho": -1.0}, ValueError, "rho must lie between 0 and 1e"),
-        ({"nugget": 1.1}, ValueError, "nugget must lie between 0 and 1"),
-        ({"nugget": True}, TypeError, "nugget must be"),
-    ],
-)
-def test_bad_arguments(change, error, message, rng):
-    arguments = {"theta": [0.0, 0.0], "item_set": random_items(4, 2, rng), "subset": [0], **change}
-    with pytest.raises(error, match=message):
-        log_likelihood(**arguments)
 
 
 @pytest.mark.parametrize("options", [{}, {"order": 1}, {"with_similarity": True}, {"given_size": True}], ids=str)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from brute import check_counts, pmf, pmf_of_marginal, random_kernel, random_marginal
-from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from brute import check_counts, pmf, pmf_of_marginal, random_factors, random_kernel, random_marginal
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import consensus, sampled_map
 from dpplearn.kernels import rbf_similarity
+from dpplearn.sampling import elimination, jumps
 from dpplearn.sampling._spectral_loops import alias_tables
 from dpplearn.sampling.spectral import settled
 
@@ -28,12 +29,27 @@ DISTRIBUTIONS = {
     "B sparse": (LowRankDPP(sparse.csr_array(B53)), pmf(B53 @ B53.T)),
     "K with eigenvalues 1": (DPP.from_marginal(K5), pmf_of_marginal(K5)),
 }
+SIZED = {f"{k} of L": (KDPP(DPP(L5), k), pmf(L5, k)) for k in range(6)}
+SIZED |= {f"{k} of B": (KDPP(LowRankDPP(B53), k), pmf(B53 @ B53.T, k)) for k in range(4)}
+SKEW = {
+    "not symmetric": np.array([[1.0, 3.0, 0.0], [-2.2, 1.0, -0.4], [-0.5, 0.3, 1.0]]),
+    "cycle": np.roll(np.eye(7), 1, axis=1) + np.eye(7),  # the eigenvalues of its symmetric part are 1 + cos
+    "skew": np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+} | {f"not symmetric {shape}": random_factors(*shape, 0)[-1] for shape in ((5, 1, 2), (6, 2, 2), (7, 2, 3))}
+SKEW = {name: (NonsymmetricDPP.from_kernel(L), pmf(L)) for name, L in SKEW.items()}
+EVERY = DISTRIBUTIONS | SIZED | SKEW
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_spectral(name):
-    dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(20_000, rng=2), truth)
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, method) for name, (dpp, _) in EVERY.items() for method in dpp._methods]
+)
+@pytest.mark.parametrize("block", [2, 64])  # several blocks, or one
+def test_exact_samplers(name, method, block, monkeypatch):
+    monkeypatch.setattr(jumps, "BLOCK_SIZE", block)
+    monkeypatch.setattr(elimination, "BLOCK", block)
+    dpp, truth = EVERY[name]
+    dpp = dpp if isinstance(dpp, KDPP) else dpp.condition()  # without tables of another test
+    check_counts(dpp.sample(8_000, rng=2, method=method), truth)
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -44,12 +60,6 @@ def test_spectral_without_tables(name):
     draws = [dpp.sample(1, rng=rng)[0] for _ in range(3_000)]
     assert dpp._plain_tables is dpp._sampling_tables(1) or dpp.expected_size > 3
     check_counts(draws, truth)
-
-
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_cholesky(name):
-    dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(8_000, rng=4, method="cholesky"), truth)
 
 
 def test_cholesky_across_blocks(rng):
@@ -70,13 +80,6 @@ def test_mcmc_of_a_given_size():
     for k in (1, 2, 4):
         check_counts(dpp.sample(2_000, rng=8, thin=30, k=k), pmf(L5, k))
     assert dpp.log_weight([0, 2]) == pytest.approx(np.log(np.linalg.det(L5[np.ix_([0, 2], [0, 2])])))
-
-
-@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
-def test_k_dpp(k):
-    check_counts(KDPP(DPP(L5), k).sample(10_000, rng=9), pmf(L5, k))
-    if k <= 3:
-        check_counts(KDPP(LowRankDPP(B53), k).sample(10_000, rng=11), pmf(B53 @ B53.T, k))
 
 
 def check_moments(draws, K):

@@ -8,7 +8,7 @@ import pytest
 
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import DECODERS
-from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.text.units import joined_length
 from made_up import made_up
 
@@ -16,11 +16,6 @@ from made_up import made_up
 def tenths(text):
     """A length with fractions, which binary numbers only come near to."""
     return len(text) * 0.1
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,8 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.text.standing import (
-    FEWEST_ALONE,
-    Lack,
-    is_furniture,
-    is_sentence,
-    leans,
-    why_not_alone,
-)
+from dpplearn.summarize.text.fragments import FEWEST_ALONE, is_furniture, is_sentence
+from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.words import listed_language, word_lists
 
 LINES = Path(__file__).parent / "lines"

@@ -1,11 +1,12 @@
 """Sentences that a later document overtakes."""
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
-from dpplearn.summarize.text.states import corrected, looks_ahead, passing
-from dpplearn.summarize.text.tolls import numbers_of_victims
+from dpplearn.summarize.text.states import corrected, looks_ahead, passes, passing
+from dpplearn.summarize.text.tolls import tolls
 
 THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
 
@@ -27,7 +28,7 @@ THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
     ],
 )
 def test_tolls(text, found):
-    assert numbers_of_victims(text) == found
+    assert {what: toll.number for what, toll in tolls(text).items()} == found
 
 
 def test_what_was_is_not_ahead():
@@ -102,6 +103,12 @@ def test_what_was_going_on_is_left_behind_by_another_day():
 )
 def test_what_passes(text, is_passing):
     assert passing([text, "It rained."], [THURSDAY, MONDAY], [0, 1]).tolist() == [is_passing, False]
+
+
+def test_lines_labelled_by_hand():
+    lines = (Path(__file__).parent / "lines" / "passing.tsv").read_text("utf-8").splitlines()
+    right = [(label == "passing") == passes(text) for label, text in (line.split("\t") for line in lines)]
+    assert sum(right) >= 0.95 * len(right)
 
 
 def test_without_days_only_what_was_to_come_is_left_behind():

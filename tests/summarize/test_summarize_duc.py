@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
-from dpplearn.summarize.corpora.sgml import clean, parse_sgml
+from dpplearn.summarize.corpora.newswire import clean, parse_sgml
 from dpplearn.summarize.text.dates import is_byline, is_notice, is_signature
 
 AP = """<DOC>

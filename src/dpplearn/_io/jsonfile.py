@@ -90,9 +90,9 @@ def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[
     except ValueError as error:
         raise ValueError(f"{path} is not a {wanted} file, or was cut short: {error}") from None
     if not isinstance(data, dict) or data.get("format") not in formats:
-        found = data.get("format") if isinstance(data, dict) else type(data).__name__
+        actual = data.get("format") if isinstance(data, dict) else type(data).__name__
         quoted = " or ".join(f'"{name}"' for name in formats)
-        raise ValueError(f'{path} must be a JSON object with "format": {quoted}, found {found!r:.60}.')
+        raise ValueError(f'{path} must be a JSON object with "format": {quoted}, found {actual!r:.60}.')
     return data
 
 

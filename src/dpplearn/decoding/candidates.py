@@ -77,10 +77,8 @@ def read_features(
         bad = start + np.flatnonzero(~np.isfinite(squares))
         if bad.size:
             which = f"row {bad[0]} is" if bad.size == 1 else f"rows {first_few(bad)} are"
-            raise ValueError(
-                f"{name} must be finite, and so the length of its rows, but {which} not. "
-                "Leave such rows out, or mend them."
-            )
+            advice = "Leave such rows out, or mend them."
+            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not. {advice}")
     return rows, np.sqrt(squares)
 
 
@@ -140,10 +138,10 @@ class Given(NamedTuple):
     rows: Any
     lengths: FloatArray
 
-    def directions(self, share: float) -> tuple[FloatArray, FloatArray]:
-        """Orthonormal rows V and weights w: P = I - V^T diag(w) V is what the given items leave of each direction.
+    def explained(self, share: float) -> FloatArray:
+        """Rows U such that I - U^T U = (I + c G^T G)^-1, for the unit rows G and c = share / (1 - share).
 
-        With unit rows G, P = (I + c G^T G)^-1 where c = share / (1 - share).
+        This is what the given items leave of each direction, if similarities are multiplied by `share`.
         """
         d = self.rows.shape[1]
         A = np.zeros((d, d))
@@ -154,7 +152,7 @@ class Given(NamedTuple):
             A += U.T @ U
         lam, V = linalg.eigh(A, check_finite=False, overwrite_a=True)
         there = lam > d * EPS * max(lam[-1], 1.0)
-        return V.T[there], share * lam[there] / (1.0 - share + share * lam[there])
+        return np.sqrt(share * lam[there] / (1.0 - share + share * lam[there]))[:, None] * V.T[there]
 
 
 def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntArray]:
@@ -214,8 +212,7 @@ class Candidates:
     def explained(self) -> FloatArray:
         """The directions that a choice begins with, from the items given."""
         assert self.given is not None
-        V, w = self.given.directions(exponents(self.diversity)[1] * (1.0 - self.nugget))
-        return np.sqrt(w)[:, None] * V
+        return self.given.explained(exponents(self.diversity)[1] * (1.0 - self.nugget))
 
     @cached_property
     def operand(self) -> Operand | TwoSided:
@@ -275,10 +272,8 @@ class Candidates:
     def check_few(self) -> None:
         """An error if there are too many items for an n x n matrix."""
         if self.n > DENSE:
-            raise ValueError(
-                f"This decoder forms the {self.n} x {self.n} kernel, which is offered up to {DENSE} items. "
-                "Use greedy_map, or pass fewer candidates."
-            )
+            formed = f"This decoder forms an n x n kernel for n up to {DENSE}, found {self.n} items"
+            raise ValueError(f"{formed}. Use greedy_map, or pass fewer candidates.")
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
@@ -290,10 +285,7 @@ class Candidates:
         if isinstance(self.model, Embedded) and "log_normalizer" not in self._plain.__dict__:
             now = np.sqrt(square_lengths(self.model.rows))  # the rows may be the caller's own array
             if not np.allclose(now, self.model.lengths, rtol=1e-12, atol=0.0):
-                raise RuntimeError(
-                    "phi was changed after the set was chosen, so its log_prob can no longer be computed. "
-                    "Ask for log_prob before, or decode a copy of phi."
-                )
+                raise RuntimeError("phi was changed after the choice. Ask for log_prob before, or decode a copy.")
         return self._plain.logdet(subset) - self._plain.log_normalizer
 
     @cached_property
@@ -333,15 +325,10 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     d, own = check_diversity(diversity), check_nugget(nugget)
     if isinstance(model, NonsymmetricDPP):
         if not nonsymmetric:
-            raise TypeError(
-                "this decoder relies on gains that only shrink, or on eigenvectors, and a NonsymmetricDPP has neither. "
-                "Use greedy_map or local_search."
-            )
+            raise TypeError("this decoder is not for a NonsymmetricDPP. Use greedy_map or local_search.")
         if own or d != 0.5:
-            raise ValueError(
-                f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {diversity!r} and {nugget!r}: they "
-                "are about similarity, and items that attract have none."
-            )
+            settings = f"{diversity!r} and {nugget!r}"
+            raise ValueError(f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {settings}.")
         return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d, nugget=own)

@@ -31,14 +31,7 @@ from dpplearn.decoding.limits import (
 )
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import (
-    HOST,
-    ON_DEVICE,
-    DiverseSelection,
-    Selection,
-    Unknown,
-    log_prob_of_held,
-)
+from dpplearn.decoding.selection import HOST, ON_DEVICE, DiverseSelection, Selection, Unknown, log_prob_of_held
 from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "diversify"]
@@ -272,14 +265,11 @@ def check_whole(rows: Any) -> None:
     whole = None
     while isinstance(rows, np.ndarray):
         whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
-    if whole is None or whole.filename is None:
-        return
-    need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
-    if size < need:
-        raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {whole.filename}, which has only {size} now. Write the "
-            "file anew, and map it again."
-        )
+    if whole is not None and whole.filename is not None:
+        need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
+        if size < need:
+            found = f"a memory map of {need} bytes of {whole.filename}, which has only {size} now"
+            raise ValueError(f"embeddings are {found}. Write the file anew, and map it again.")
 
 
 def choose(

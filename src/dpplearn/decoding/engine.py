@@ -373,8 +373,7 @@ class KernelGains(Gains):
     def __init__(self, L: FloatArray, k: int) -> None:
         self.L = L
         self.n = self.start = len(L)
-        self.diag = L.diagonal() + 0.0
-        self.bound = self.diag + 0.0
+        self.diag, self.bound = L.diagonal() + 0.0, L.diagonal() + 0.0
         self.C = np.empty((max(min(k, self.n), 1), self.n))
         self.t, self.items = 0, self.bound
 
@@ -387,12 +386,9 @@ class KernelGains(Gains):
         gain = float(self.diag[j] - c @ c)
         if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):
             return 0.0
-        # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
-        e = self.L[j] - c @ self.C[: self.t]
-        e *= gain**-0.5
-        self.C[self.t] = e
+        self.C[self.t] = (self.L[j] - c @ self.C[: self.t]) * gain**-0.5  # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
         self.t += 1
-        return float(gain)
+        return gain
 
     def fall(self) -> Any:
         e = self.C[self.t - 1]

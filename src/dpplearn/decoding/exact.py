@@ -90,10 +90,8 @@ def exact_map(
 def exact_choice(candidates: Candidates, limits: Limits, time_limit: float | None = 60.0) -> ExactSelection:
     """`exact_map` for candidates and limits that are already checked."""
     if limits.need.any():
-        raise ValueError(
-            "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
-            'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
-        )
+        advice = 'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
+        raise ValueError(f"exact_map has no min_per_group: it takes only items that raise the probability. {advice}")
     seconds = check_budget(time_limit, "time_limit")
     if reason := limits.empty_reason():
         return ExactSelection.nothing(reason, candidates.log_prob, 0.0, True, 0)

@@ -115,11 +115,7 @@ def greedy_map(
 
 
 def greedy_choice(
-    candidates: Candidates,
-    limits: Limits,
-    gain: str = "auto",
-    cost_power: float | None = None,
-    stop: str | None = None,
+    candidates: Candidates, limits: Limits, gain: str = "auto", cost_power: float | None = None, stop: str | None = None
 ) -> Selection:
     """`greedy_map` for candidates and limits that are already checked."""
     check_rule(gain, cost_power, stop)
@@ -143,13 +139,10 @@ def greedy_run(
         run = greedy(replace(limits, include=first.items), floor)
     short = np.flatnonzero(limits.counts(run.items) < limits.need)
     if short.size and strict:
-        advice = "Use greedy_map with nugget=1e-6, which leaves every item a little of its own."
-        if isinstance(candidates.operand, TwoSided):
-            advice = "Ask for fewer of it, or name some in include."
-        raise ValueError(
-            f"greedy choice cannot meet min_per_group for group {limits.names[short[0]]!r}: its items are linear "
-            f"combinations of others that are chosen. {advice}"
-        )
+        nonsymmetric = isinstance(candidates.operand, TwoSided)
+        advice = "Ask for fewer, or name some in include." if nonsymmetric else "Use greedy_map with nugget=1e-6."
+        found = f"group {limits.names[short[0]]!r}, whose items are linear combinations of others that are chosen"
+        raise ValueError(f"greedy choice cannot meet min_per_group for {found}. {advice}")
     return run
 
 

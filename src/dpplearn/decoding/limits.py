@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import Enum, auto
 from numbers import Real
 from typing import Any
@@ -14,13 +17,11 @@ from numpy.typing import ArrayLike
 from dpplearn._cached import cached_property
 from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.groups import read_bound, read_groups
 
 SLACK = 1e-10  # share of the budget that is forgiven: more than the rounding of any sum, less than any real cost
 LEAST_NUGGET = 1e-8  # smaller nuggets are lost in rounding
 
-Bound = int | Mapping[Any, int]
-"""One number for all groups, or a number for each of some groups."""
+Bound = int | Mapping[Any, int]  # one number for all groups, or a number for each of some groups
 
 NO_ITEMS = np.empty(0, np.int64)
 NO_CAP, NO_NEED = np.array([MANY]), np.array([0])  # the quotas where no groups are given, and all items are of one
@@ -42,14 +43,14 @@ def reaches(total: Any, least: float) -> Any:
 
 
 class End(Enum):
-    """Why choosing one item after the other ended."""
+    """Why a greedy run ended."""
 
     SIZE = auto()  # the size limit is reached
-    ROOM = auto()  # nothing else fits the budget
-    QUOTA = auto()  # the quotas are full for what would fit the budget
-    GAIN = auto()  # nothing else gains enough
-    RANK = auto()  # every other item depends on those chosen
-    ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
+    ROOM = auto()  # no other item fits the budget
+    QUOTA = auto()  # other items fit the budget, but their groups are full
+    GAIN = auto()  # no other item gains enough
+    RANK = auto()  # every other item is a linear combination of those chosen
+    ALONE = auto()  # no other item gains anything by itself, in a kernel that is not symmetric
     IMPOSSIBLE = auto()  # an item to include has no gain
     EVERY = auto()  # every candidate is chosen
 
@@ -192,9 +193,7 @@ class Remaining:
             self.take(j)
 
     def barred(self, items: IntArray) -> BoolArray:
-        """Which of these items may not be chosen because of their group, whatever they cost."""
-        if not self.limits.names:
-            return np.zeros(items.size, np.bool_)
+        """Which of these items may not be chosen because of their group, whatever they cost. Only with groups."""
         c = self.limits.group[items]
         barred = np.asarray(self.most[c] <= 0)
         return barred | (self.need[c] <= 0) if self.taken + self.owed >= self.limits.k else barred
@@ -262,10 +261,8 @@ def check_limits(
     limit = np.inf if budget is None else check_budget(budget)
     costs = np.zeros(n) + 1.0 if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
-        raise ValueError(
-            f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
-            "For an item that is free, give it a small cost or name it in include."
-        )
+        advice = "Give an item that is free a small cost, or name it in include."
+        raise ValueError(f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. {advice}")
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
     # the default needs no check
     A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
@@ -273,10 +270,7 @@ def check_limits(
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):
-        raise ValueError(
-            f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
-            "Raise the budget or include less."
-        )
+        raise ValueError(f"include must fit the budget of {limit:g}, but its items cost {costs[A].sum():g}.")
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
     if groups is None and not (max_per_group is None and min_per_group is None):
@@ -285,9 +279,8 @@ def check_limits(
     if groups is None:
         return Limits(costs, limit, size, A, B, sized, alike, [], np.zeros(n, np.int64), NO_CAP, NO_NEED)
     names, group = read_groups(groups, n)
-    most = read_bound(max_per_group, names, "max_per_group", n)
-    need = read_bound(min_per_group, names, "min_per_group", 0)
-    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, most, need)
+    quotas = read_bound(max_per_group, names, "max_per_group", n), read_bound(min_per_group, names, "min_per_group", 0)
+    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, *quotas)
     check_possible(limits)
     return limits
 
@@ -301,25 +294,73 @@ def check_possible(limits: Limits) -> None:
     for c, name in enumerate(limits.names):
         if need[c] > min(have[c], most[c]):
             may = f", of which max_per_group allows {most[c]}" if most[c] < have[c] else ""
-            raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates{may}, and {need[c]} are due."
-            )
+            found = f"group {name!r} has {have[c]} candidates{may}, and {need[c]} are due"
+            raise ValueError(f"min_per_group cannot be met: {found}.")
         if inside[c] > most[c]:
-            raise ValueError(
-                f"include must be within max_per_group, but names {inside[c]} items of group {name!r}, of which "
-                f"{most[c]} may be chosen."
-            )
-    size = int(np.maximum(need, inside).sum())
+            found = f"names {inside[c]} items of group {name!r}, of which {most[c]} may be chosen"
+            raise ValueError(f"include must be within max_per_group, but {found}.")
+    size, left = int(np.maximum(need, inside).sum()), Remaining(limits, limits.include)
     if size > limits.k:
-        raise ValueError(
-            f"min_per_group cannot be met: together with include it needs {size} items, and k is {limits.k}."
-        )
-    left = Remaining(limits, limits.include)
-    if left.spent + left.pledged > limits.room:
-        raise ValueError(
-            f"min_per_group cannot be met: the cheapest items that would do cost {left.spent + left.pledged:g}, "
-            f"and the budget is {limits.budget:g}."
-        )
+        raise ValueError(f"min_per_group cannot be met: with include it asks for {size} items, and k is {limits.k}.")
+    if (price := left.spent + left.pledged) > limits.room:
+        found = f"the cheapest items that would do cost {price:g}, and the budget is {limits.budget:g}"
+        raise ValueError(f"min_per_group cannot be met: {found}.")
+
+
+def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
+    """The names of the groups, and the group of each of n items: labels that Python calls equal are one group.
+
+    >>> read_groups(["b", "a", "b"], 3)
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    if isinstance(groups, list | tuple):
+        labels, shape = groups, (len(groups),)
+    else:
+        array = groups if np.ma.isMaskedArray(groups) else np.asarray(groups)
+        array = array[:, 0] if array.shape == (n, 1) else array  # a table of one column
+        labels, shape = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist(), array.shape
+    if shape != (n,):
+        raise ValueError(f"groups must have one label for each of the {n} items, found shape {shape}.")
+    try:
+        known = dict.fromkeys(labels)
+    except TypeError as error:
+        raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
+    for label in known:
+        if label is None or type(label).__name__ == "NAType" or label != label:
+            where = next(i for i, other in enumerate(labels) if other is label)
+            found = f"groups[{where}] is missing ({label}). Give such items a label of their own, or leave them out"
+            raise ValueError(f"groups must have a label for each item, but {found}.")
+        known[label] = as_label(label)
+    names = list(dict.fromkeys(known.values()))
+    with suppress(TypeError):  # names that cannot be sorted stay in the order of the items
+        names.sort()
+    place = {name: c for c, name in enumerate(names)}
+    return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
+
+
+def as_label(x: Any) -> Any:
+    """The label in a form in which equal numbers, days and times from Python, numpy and pandas are equal."""
+    if isinstance(x, np.datetime64 | np.timedelta64):
+        exact = x.astype(f"{x.dtype.kind}8[us]")
+        return exact.item() if exact == x else x
+    if isinstance(x, date) and not isinstance(x, datetime):
+        return datetime(x.year, x.month, x.day)
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: str, default: int) -> IntArray:
+    """A whole number for each group; numbers above MANY become MANY, which limits nothing."""
+    if not isinstance(bound, Mapping):
+        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
+    place = {name: c for c, name in enumerate(names)}
+    numbers = np.full(len(names), default)
+    for key, number in bound.items():
+        name = as_label(key)
+        if name not in place:
+            shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")
+        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MANY)
+    return numbers
 
 
 def is_number(x: Any) -> bool:
@@ -348,17 +389,12 @@ def check_budget(budget: Any, name: str = "budget") -> float:
 def check_nugget(nugget: Any) -> float:
     """0, or a number from LEAST_NUGGET to 1."""
     if not (is_number(nugget) and (nugget == 0.0 or LEAST_NUGGET <= nugget <= 1.0)):
-        raise ValueError(
-            f"nugget must be 0, or a number from {LEAST_NUGGET:g} (less is lost in rounding) to 1 (quality alone), "
-            f"found {nugget!r}."
-        )
+        raise ValueError(f"nugget must be 0, or a number from {LEAST_NUGGET:g} to 1 (quality alone), found {nugget!r}.")
     return float(nugget)
 
 
 def check_diversity(diversity: Any) -> float:
     """A number in [0, 1]."""
     if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
-        raise ValueError(
-            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
-        )
+        raise ValueError(f"diversity must be from 0 (quality alone) to 1 (similarity alone), found {diversity!r}.")
     return float(diversity)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn._checks import IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
 from dpplearn.decoding.candidates import Candidates, Model, read_model
@@ -19,7 +19,7 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling import Array, Tables
+from dpplearn.sampling import Array
 from dpplearn.sampling.spectral import draw_blocks, make_tables, settled, with_alias
 
 
@@ -151,15 +151,6 @@ def given_limits(candidates: Candidates, limits: Limits) -> tuple[DPP | LowRankD
     return candidates.conditioned(limits.include, remaining(candidates.n, limits.include, rest)), rest
 
 
-def tilted_tables(dpp: DPP | LowRankDPP, cost: FloatArray, target: float | None) -> tuple[Tables, float]:
-    """Tables for drawing sets, whose mean cost is `target` unless that is None, and the mean number of their items."""
-    if target is None:
-        return dpp._alias_tables, dpp.expected_size
-    lam, V = dpp.eigenpairs
-    p = tilted(lam, find_tilt(lam, V, cost, target))
-    return with_alias(make_tables(p, settled(p, V))), float(p.sum())
-
-
 class Sampler:
     """Draws sets that have the items to include and none to exclude, and keeps the most probable feasible set.
 
@@ -170,7 +161,12 @@ class Sampler:
         self.candidates, (self.dpp, self.items) = candidates, given_limits(candidates, limits)
         self.limits, self.include, self.base = limits, limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
-        self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
+        if target is None:
+            self.tables, self.mean = self.dpp._alias_tables, self.dpp.expected_size
+        else:
+            lam, V = self.dpp.eigenpairs
+            p = tilted(lam, find_tilt(lam, V, self.cost, target - self.base))
+            self.tables, self.mean = with_alias(make_tables(p, settled(p, V))), float(p.sum())
         self.operand = self.dpp._operand
         self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # above the rounding of log det
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
@@ -213,10 +209,7 @@ class Sampler:
 
 
 def keep_quotas(limits: Limits, owner: IntArray, items: IntArray, count: int) -> BoolArray:
-    """Which of `count` sets, together with the items to include, have as many items of each group as they may and must.
-
-    Set owner[i] has the item items[i].
-    """
+    """Which of `count` sets keep the quotas, together with the items to include; set owner[i] has the item items[i]."""
     inside, groups = limits.counts(limits.include), limits.most.size
     most, need = limits.most - inside, np.maximum(limits.need - inside, 0)
     pairs, taken = np.unique(owner * groups + limits.group[items], return_counts=True)

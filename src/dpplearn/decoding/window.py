@@ -42,10 +42,8 @@ def feed(
         "min_per_group": limits.need.any(),
     }
     if wrong := [*(name for name, asked in unknown.items() if asked), *options]:
-        raise ValueError(
-            f"window orders a list, from which nothing is left out, and knows no {wrong[0]}. It goes with scores, k, "
-            "diversity, scale, nugget, exclude, given, groups and max_per_group."
-        )
+        known = "scores, k, diversity, scale, nugget, exclude, given, groups and max_per_group"
+        raise ValueError(f"window orders a whole list, so it knows no {wrong[0]}. It goes with {known}.")
     if is_tensor(items.rows):
         items = Embedded(*map(resolve_name(HOST), items))
     nugget = max(SMALL_NUGGET, settings.nugget or 0.0)

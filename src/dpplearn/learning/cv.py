@@ -205,10 +205,10 @@ class Trial(ConditionalDPP):
 
 def score_held(model: Trial, X: Sequence[HeldSet], scoring: Scorer | None) -> float:
     """The score on the fold that was left out."""
-    item_sets = [x.items for x in X]
+    item_sets, subsets, _, counts, truth = map(list, zip(*X, strict=True))
     if scoring is None:
-        return model.score(item_sets, [x.subset for x in X], [x.counts for x in X])
-    score = float(scoring(model, item_sets, [x.truth for x in X]))
+        return model.score(item_sets, subsets, counts)
+    score = float(scoring(model, item_sets, truth))
     if np.isnan(score):
         raise ValueError("scoring must return a number, found nan.")
     return score

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector, frozen, read_only
+from dpplearn._checks import FloatArray, frozen, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_json, write_record
 from dpplearn.learning.itemset import ItemSet, Shard, check_examples
@@ -103,16 +103,15 @@ def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
     for key, x in arrays.items():
         t, _, name = key.partition(" ")
         rows.setdefault(t, {})[name] = x
-    owner, weights = arrays["owner"], check_vector(arrays["weights"], "weights", arrays["owner"].size)
-    common: dict[str, Any] = {"names": tuple(arrays["names"].tolist()) or None}
-    if "encoding" in arrays:
-        common["encoding"] = Encoding.from_state(json.loads(str(arrays["encoding"])), "the shard")
-    different = {t: item_set_of(rows[str(t)], **common) for t in np.unique(owner).tolist()}
-    item_sets = [different[t] for t in owner.tolist()]
-    return Shard(item_sets, *check_examples(item_sets, [arrays[f"target {t}"] for t in range(owner.size)], weights))
+    owner, names = arrays["owner"], tuple(arrays["names"].tolist()) or None
+    state = json.loads(str(arrays["encoding"])) if "encoding" in arrays else None
+    encoding = None if state is None else Encoding.from_state(state, "the shard")
+    different = {t: item_set_of(rows[str(t)], names, encoding) for t in np.unique(owner).tolist()}
+    item_sets, targets = [different[t] for t in owner.tolist()], [arrays[f"target {t}"] for t in range(owner.size)]
+    return Shard(item_sets, *check_examples(item_sets, targets, arrays["weights"]))
 
 
-def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: Encoding | None = None) -> ItemSet:
+def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: Encoding | None) -> ItemSet:
     """An item set from its arrays."""
     n, parts = len(row["features"]), list[SimilarityPart]()
     for key, x in row.items():
@@ -127,12 +126,11 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
         if kind in ("matrix", "phi", "values"):
             if len(x.shape) != 2 or x.shape[0] != n or (kind == "matrix" and x.shape[1] != n):
                 raise IndexError("a part of its similarities has another shape than its items")
-            made = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
-            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, made))
+            matrix = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
+            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, matrix))
     if not parts:
         raise TypeError("an item set has no similarities")
-    size = int(row["k"]) if "k" in row else None
-    own = {"features": row["features"], "cost": row.get("cost"), "k": size}
+    own = {"features": row["features"], "cost": row.get("cost"), "k": int(row["k"]) if "k" in row else None}
     return ItemSet._with(parts=tuple(parts), names=names, encoding=encoding, **own)
 
 

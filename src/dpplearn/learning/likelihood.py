@@ -192,11 +192,9 @@ class Instance:
         self.S = S if self.keep else None
         return S
 
-    def rows(self, subset: IntArray | None = None) -> FloatArray:
-        """Rows with S - nugget I = rows rows^T, of all items or of some."""
-        rows = self.similarity.rows(self.items)
-        assert rows is not None  # callers know that every part has features
-        return rows if subset is None else rows[subset]
+    def rows(self, subset: IntArray | slice = slice(None)) -> FloatArray:
+        """Rows with S - nugget I = rows rows^T, where every part has features; of all items or of some."""
+        return np.asarray(self.similarity.rows(self.items))[subset]
 
     def factor(self, log_q: FloatArray) -> FloatArray:
         """Columns with S - nugget I = U U^T in which what depends on better items is exactly 0."""

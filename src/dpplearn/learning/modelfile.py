@@ -45,10 +45,20 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitted]:
     """An estimator of this kind and its fitted values, from a file that `save_model` wrote."""
+    from dpplearn.learning.fit import check_precision, check_settings  # these import scikit-learn
+
     data = read_json(path, FORMAT, VERSION)
     try:
-        fitted = read_fitted(data, path)
-        return read_estimator(kind, data["params"], path, fitted.quality.n_features), fitted
+        fitted, params = read_fitted(data, path), data["params"]
+        if not isinstance(params, dict) or set(params) != set(PARAMS):
+            raise ValueError(f"params must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
+        if (variance := params["prior_variance"]) is not None:
+            convert = numbers if isinstance(variance, list) else number
+            params = params | {"prior_variance": convert(variance, "prior_variance", path)}
+        model = kind(**params)
+        check_settings(model)
+        check_precision(model.prior_variance, fitted.quality.n_features)
+        return model, fitted
     except KeyError as error:
         raise ValueError(f"{path} has no {error}: it is not whole. Save the model again.") from None
     except (TypeError, ValueError) as error:
@@ -90,18 +100,3 @@ def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -
     if not (np.isfinite(values).all() and np.allclose(values, values.T) and (values.diagonal() >= 0).all()):
         raise ValueError(f"covariance in {path} must be symmetric, with variances that are not negative.")
     return values
-
-
-def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m: int) -> Any:
-    """An estimator with these arguments, checked as `fit` checks them for m features."""
-    from dpplearn.learning.fit import check_precision, check_settings  # these import scikit-learn
-
-    if not isinstance(params, dict) or set(params) != set(PARAMS):
-        raise ValueError(f"params must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
-    if (variance := params["prior_variance"]) is not None:
-        convert = numbers if isinstance(variance, list) else number
-        params = params | {"prior_variance": convert(variance, "prior_variance", path)}
-    model = kind(**params)
-    check_settings(model)
-    check_precision(model.prior_variance, m)
-    return model

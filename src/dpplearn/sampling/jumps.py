@@ -21,8 +21,8 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
 
-SHORT = 32  # items in a block; more if W would need too much memory
-ROOM = 2**25  # at most so many numbers are stored in W, 270 MB
+BLOCK_SIZE = 32  # items in a block; more if W would need too much memory
+MOST_NUMBERS = 2**25  # at most so many numbers are stored in W, 270 MB
 PER_TASK = 64  # samples that a thread draws at a time
 
 
@@ -39,7 +39,7 @@ class Jumps(NamedTuple):
 def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
     """The tables for L = Q T Q^T, in O(n d^2) and d^3 for each block."""
     n, d = Q.shape
-    count = max(min(-(-n // SHORT), ROOM // d**2), 1)
+    count = max(min(-(-n // BLOCK_SIZE), MOST_NUMBERS // d**2), 1)
     starts = np.linspace(0, n, count + 1).astype(np.int64)
     W, log_rest, G = np.empty((count + 1, d, d)), np.zeros(count + 1), np.zeros((d, d))
     W[count] = T
@@ -71,15 +71,15 @@ def draw_side_by_side(tables: Jumps, size: int, rng: np.random.Generator) -> lis
     rows = np.vstack([tables.sure, tables.Q, np.zeros((1, d))])
     draws = [np.arange(m) for _ in range(size)]  # the chosen items, as numbers of `rows`
     block = np.zeros(size, np.int64)  # the block from which each sample goes on
-    while (going := np.flatnonzero(block < last)).size:
-        index = np.full((going.size, max(len(draws[s]) for s in going)), len(rows) - 1)
-        for line, s in zip(index, going, strict=True):
+    while (active := np.flatnonzero(block < last)).size:
+        index = np.full((active.size, max(len(draws[s]) for s in active)), len(rows) - 1)
+        for line, s in zip(index, active, strict=True):
             line[: len(draws[s])] = draws[s]
         padding = np.where(index == len(rows) - 1, 1.0, 0.0)[:, :, None] * np.eye(index.shape[1])
         chosen = ChosenRows(tables, rows[index], padding)
-        found, log_goal = next_blocks(chosen, block[going], rng)
-        block[going] = found + 1
-        for s, i, A, goal in zip(going, found, chosen.A, log_goal, strict=True):
+        blocks, log_goal = next_blocks(chosen, block[active], rng)
+        block[active] = blocks + 1
+        for s, i, A, goal in zip(active, blocks, chosen.A, log_goal, strict=True):
             if i < last:
                 draws[s] = np.append(draws[s], m + choose_in_block(tables, i, A[: len(draws[s])], goal, rng))
     return [Y[m:] - m for Y in draws]
@@ -110,19 +110,19 @@ def next_blocks(chosen: ChosenRows, first: IntArray, rng: np.random.Generator) -
     at_low, at_high = chosen.log_weight(low, np.arange(first.size)), np.full(first.size, -np.inf)
     goal = at_low + np.log(1.0 - rng.random(first.size))
     interpolate = True  # every other step interpolates, the others halve
-    while (open_ := np.flatnonzero(high - low > 1)).size:
-        bottom, top = low[open_], high[open_]
+    while (wide := np.flatnonzero(high - low > 1)).size:
+        bottom, top = low[wide], high[wide]
         place = (bottom + top) // 2
         if interpolate:  # as if nothing had been chosen yet, since log_rest is known everywhere
             fall = log_rest[bottom] - log_rest[np.minimum(top, last)]
-            slope = np.where(at_high[open_] > -np.inf, fall / np.maximum(at_low[open_] - at_high[open_], 1e-300), 1.0)
-            aim = log_rest[bottom] - slope * (at_low[open_] - goal[open_])
+            slope = np.where(at_high[wide] > -np.inf, fall / np.maximum(at_low[wide] - at_high[wide], 1e-300), 1.0)
+            aim = log_rest[bottom] - slope * (at_low[wide] - goal[wide])
             place = np.clip(np.searchsorted(-log_rest, -aim, side="right"), bottom + 1, top - 1)
         interpolate = not interpolate
-        value = chosen.log_weight(place, open_)
-        above = value >= goal[open_]
-        low[open_[above]], at_low[open_[above]] = place[above], value[above]
-        high[open_[~above]], at_high[open_[~above]] = place[~above], value[~above]
+        value = chosen.log_weight(place, wide)
+        above = value >= goal[wide]
+        low[wide[above]], at_low[wide[above]] = place[above], value[above]
+        high[wide[~above]], at_high[wide[~above]] = place[~above], value[~above]
     return low, goal - at_low
 
 

@@ -17,7 +17,7 @@ from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
+from dpplearn.summarize.corpora.documents import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
@@ -215,7 +215,7 @@ class Summarizer(SummarizerSettings):
         ----------
         cluster : Cluster, str, path, bytes, Document, or several of these
             Or the result of `prepare`. A string is a path if such a file or folder exists, else a text; see
-            `dpplearn.summarize.corpora.given.as_cluster`.
+            `dpplearn.summarize.corpora.documents.as_cluster`.
         budget : number or str, optional
             Such as 100, "20%" of the text, or "auto", a length that suits the text: about 100 words for a cluster of
             news, growing with the cube root of the words, at least 60 but at most a third of them. A share and "auto"
@@ -261,13 +261,10 @@ class Summarizer(SummarizerSettings):
             allowed = prepared.allowed(pinned, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
             texts = prepared.split.named if annotate else prepared.split.texts
+            how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
+            how |= {"rng": self.random_state, "n_samples": n_samples}
             size = settled(budget, unit, prepared.split.whole, texts[best])
-            return Summary.of(
-                Decision(
-                    prepared, decoder, size, unit, pinned, excluded, allowed, diversity=diversity, order=order,
-                    fill=fill, rng=self.random_state, n_samples=n_samples, annotate=annotate,
-                )
-            )  # fmt: skip
+            return Summary.of(Decision(prepared, decoder, size, unit, pinned, excluded, allowed, **how))
 
     def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
         """Budget and unit of a summary, checked; what is None is what suits the model."""
@@ -339,19 +336,9 @@ def summarize(
 ) -> Summary:
     """A summary of texts, paths, bytes or a Cluster, in one call; options as in `Summarizer.summarize`.
 
-    Parameters
-    ----------
-    given : str, path, bytes, Document, several of these, or a Cluster
-        As in `Summarizer.summarize`.
-    budget, unit : optional
-        As there: `budget="20%"` is a fifth of the words. Without both the summary has a length that suits the texts,
-        or the one that `model` was trained for.
-    model : Summarizer or path, optional
-        Default: the model for any language that comes with dpplearn.
-    encoding : str, optional
-        Encoding of files.
-    language : str, optional
-        Language of the texts, for a warning where the model is for another.
+    `model` is a Summarizer or the path of a model file, by default the model for any language that comes with dpplearn.
+    `encoding` is that of files, `language` that of the texts, for a warning where the model is for another. Without a
+    budget the summary has a length that suits the texts, or the one that `model` was trained for.
 
     Examples
     --------

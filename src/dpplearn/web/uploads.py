@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.corpora.documents import parse_document, unlike
 from dpplearn.summarize.corpora.formats.apart import LIMITS
-from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
 from dpplearn.web.problems import Problem

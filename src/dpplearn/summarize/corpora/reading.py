@@ -25,8 +25,8 @@ from dpplearn.summarize.corpora.documents import (
     suffix_of,
     suffixes,
 )
-from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import jsonl_items, looks_like_jsonl, read_line
+from dpplearn.summarize.corpora.newswire import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.source import CorpusPiece, Item, Source, is_readme, next_items
 
 if TYPE_CHECKING:

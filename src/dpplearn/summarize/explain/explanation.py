@@ -143,8 +143,8 @@ class Explanation:
     @cached_property
     def redundant(self) -> tuple[LeftOut, ...]:
         """Sentences of at least median quality that the summary says already, most covered first, at most ten."""
-        q = self.prepared.dpp.quality
-        good = [i for i in self.numbers if q[i] >= np.median(q)]
+        q, least = self.prepared.dpp.quality, np.median(self.prepared.dpp.quality)
+        good = [i for i in self.numbers if q[i] >= least]
         good = sorted(good, key=lambda i: -self.redundancy[i])[: 2 * LISTED]
         return tuple(x for x in map(self.for_left_out, good) if x.code in ("same-words", "redundant") and x.by)[:LISTED]
 
@@ -323,9 +323,14 @@ class Explanation:
         size = joined_length(self.texts, unit)
         return "does-not-fit", f"no room: takes {measured(beside - size, unit)}, with {max(budget - size, 0.0):g} left"
 
+    @cached_property
+    def chosen_amounts(self) -> dict[Idea, float]:
+        """How much each idea speaks for the chosen sentences, on average."""
+        return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+
     def behind(self, i: int) -> str:
         """In what a sentence is behind the chosen ones: at most two ideas, the largest gap first."""
-        gaps = {idea: amounts[i] - float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
+        gaps = {idea: self.amounts[idea][i] - mean for idea, mean in self.chosen_amounts.items()}
         largest = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
         position = self.split.in_document[0]
         earlier = position[i] <= max(1.0, position[self.Y].mean())  # then its place counts less for another reason

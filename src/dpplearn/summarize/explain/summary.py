@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import resources
@@ -17,7 +18,7 @@ from dpplearn._checks import FloatArray, IntArray, check_subset, count_of
 from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
-from dpplearn.summarize.corpora.cluster import Document, Sentence
+from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Explanation
 from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.explain.topics import document_name
@@ -221,39 +222,45 @@ def plain_markdown(text: str) -> str:
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page without scripts that loads nothing from elsewhere; on paper it is the summary with its reasons."""
-    split, explanation = summary.split, summary.explain()
+    split, explanation, data = summary.split, summary.explain(), resources.files("dpplearn.summarize") / "data"
     documents = split.cluster.documents
-    names = [escape(document.title or document_name(document.id)) for document in documents]
+    ids = [escape(document_name(document.id)) for document in documents]
+    names = [escape(document.title) if document.title else name for document, name in zip(documents, ids, strict=True)]
     number = {i: k for k, i in enumerate(summary.order.tolist(), 1)}
-    marks = {x.sentence: mark("again", f"≈{number[x.by[0]]}") for x in explanation.redundant}
-    marks |= {split.sentences[i]: mark("in", str(k), f' id="s{k}"') for i, k in number.items()}
-    lines = [
-        f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
-        f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
-        f"{c.sentence.position}</a> &#183; {escape(c.words)}</p></li>"
-        for k, (c, line) in enumerate(zip(explanation.chosen, summary.text.split("\n"), strict=True), 1)
-    ]
-    left_out = [
-        f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}</bdi>'
-        f", sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
-        for x in explanation.left_out
-    ]
-    sources = [
-        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id(document)}</header>'
-        f'<div class="body" dir="auto">{marked(document.text, i, marks)}</div></article>'
-        for i, document in enumerate(documents)
-    ]
-    return Template(packaged("report.html")).substitute(
-        look=packaged("look.css"),
+    badge = '<span class="s" data-state="{}"{}><b class="badge">{}</b><span class="t">'
+    marks = [(x.sentence, badge.format("again", "", f"≈{number[x.by[0]]}")) for x in explanation.redundant]
+    marks += [(split.sentences[i], badge.format("in", f' id="s{k}"', k)) for i, k in number.items()]
+    lines, left_out, sources = list[str](), list[str](), list[str]()
+    for k, (c, line) in enumerate(zip(explanation.chosen, summary.text.split("\n"), strict=True), 1):
+        whole = tagged(c.sentence.full, [(*span, "<del>", "</del>") for span in c.sentence.dropped])
+        whole = f'<p class="hint dropped">{whole}</p>' if c.sentence.dropped else ""
+        lines.append(
+            f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{whole}'
+            f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
+            f"{c.sentence.position}</a> &#183; {escape(c.words)}</p></li>"
+        )
+    for x in explanation.left_out:
+        left_out.append(
+            f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}'
+            f"</bdi>, sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
+        )
+    for i, document in enumerate(documents):
+        body = tagged(document.text, [(s.start, s.end, tag, "</span></span>") for s, tag in marks if s.document == i])
+        by_id = f'<p class="source-count"><bdi>{ids[i]}</bdi></p>' if document.title else ""
+        sources.append(
+            f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id}</header>'
+            f'<div class="body" dir="auto">{body}</div></article>'
+        )
+    size = f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
+    size += f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
+    whole_set = (f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines())
+    return Template((data / "report.html").read_text("utf-8")).substitute(
+        look=(data / "look.css").read_text("utf-8"),
         title=escape(title),
-        size=f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
-        f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
-        f"{escape(measured(summary.budget, summary.unit))}.",
+        size=f"{size}{escape(measured(summary.budget, summary.unit))}.",
         note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",
         summary="\n".join(lines),
-        together="\n".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines()
-        ),
+        together="\n".join(whole_set),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
         first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.passed else "",
@@ -261,35 +268,10 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     )
 
 
-def by_id(document: Document) -> str:
-    """The name by which reasons call a document that has a title; else nothing."""
-    return f'<p class="source-count"><bdi>{escape(document_name(document.id))}</bdi></p>' if document.title else ""
-
-
-def packaged(name: str) -> str:
-    """A file that comes with the package."""
-    return resources.files("dpplearn.summarize").joinpath("data", name).read_text(encoding="utf-8")
-
-
-def mark(state: str, label: str, more: str = "") -> str:
-    """The tags before a marked sentence in its source."""
-    return f'<span class="s" data-state="{state}"{more}><b class="badge">{label}</b><span class="t">'
-
-
-def in_full(sentence: Sentence) -> str:
-    """The whole sentence, with what its shorter form lacks struck through; nothing if there is no shorter form."""
+def tagged(text: str, spans: Iterable[tuple[int, int, str, str]]) -> str:
+    """A text for HTML, with a tag before and after each of some spans."""
     out, end = "", 0
-    for start, stop in sentence.dropped:
-        out += f"{escape(sentence.full[end:start])}<del>{escape(sentence.full[start:stop])}</del>"
+    for start, stop, before, after in sorted(spans):
+        out += f"{escape(text[end:start])}{before}{escape(text[start:stop])}{after}"
         end = stop
-    return f'<p class="hint dropped">{out}{escape(sentence.full[end:])}</p>' if out else ""
-
-
-def marked(text: str, document: int, marks: dict[Sentence, str]) -> str:
-    """A document's text with the sentences in `marks` between these tags."""
-    out, end = "", 0
-    for sentence in sorted((one for one in marks if one.document == document), key=lambda one: one.start):
-        inside = escape(text[sentence.start : sentence.end])
-        out += f"{escape(text[end : sentence.start])}{marks[sentence]}{inside}</span></span>"
-        end = sentence.end
     return out + escape(text[end:])

@@ -86,8 +86,8 @@ def asked_words(text: str) -> list[str]:
     >>> asked_words("What was the cost of the dam?")
     ['cost', 'dam']
     """
-    asked = list(dict.fromkeys(words(text)))
-    return [word for word in asked if word not in ASKING and word not in small_words()] or asked
+    terms = list(dict.fromkeys(words(text)))
+    return [word for word in terms if word not in ASKING and word not in small_words()] or terms
 
 
 def directly(
@@ -138,8 +138,8 @@ def matching_words(vocabulary: Sequence[str], question: Sequence[str]) -> FloatA
     share = 2.0 * common.data / (size[:n][common.row] + size[n:][common.col])
     match = np.zeros(len(vocabulary))
     for k in np.flatnonzero(share >= SAME_WORD):
-        i, word, asked = common.row[k], vocabulary[common.row[k]], question[common.col[k]]
-        if word[:2] in asked[:4] or asked[:2] in word[:4]:
+        i, word, term = common.row[k], vocabulary[common.row[k]], question[common.col[k]]
+        if word[:2] in term[:4] or term[:2] in word[:4]:
             match[i] = max(match[i], share[k] ** 2)
     return match
 

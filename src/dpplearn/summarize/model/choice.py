@@ -39,10 +39,10 @@ from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
 from dpplearn.summarize.text.states import Mask
-from dpplearn.summarize.text.tolls import numbers_of_victims
+from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
-WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it would raise its agreement
+WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it raises the agreement
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "importance")
 
@@ -153,7 +153,7 @@ class Decision:
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
             subset = self.without_weak(self.decode_distinct(good), chance)
-            subset = self.with_key_sentences(subset, good, chance, least)
+            subset = self.with_key_sentences(subset, good, chance)
         else:  # what is worth having is too long: the likeliest that is not
             short = allowed & fits(lengths_with([], texts, unit), budget)
             subset = self.trim(np.array([np.where(short, chance, -1.0).argmax()]), budget)
@@ -211,18 +211,19 @@ class Decision:
         return subset
 
     def without_weak(self, subset: IntArray, chance: FloatArray) -> IntArray:
-        """A set without sentences that tell too little for it: their room stays empty."""
+        """A set without sentences that tell too little for it: their room stays empty. Trivia spoil a story soonest."""
         cost, bound = self.cost, limit(self.budget, self.unit)
+        weak = 1.0 if self.prepared.split.is_news else WEAK
         while subset.size > max(self.pinned.size, 1):
             agreement = 2.0 * (cost[subset] @ chance[subset]) / (cost[subset].sum() + bound)
             loose = np.setdiff1d(subset, self.pinned)
             weakest = loose[chance[loose].argmin()]
-            if chance[weakest] >= WEAK * agreement / 2.0:
+            if chance[weakest] >= weak * agreement / 2.0:
                 break
             subset = subset[subset != weakest]
         return subset
 
-    def with_key_sentences(self, subset: IntArray, good: Mask, chance: FloatArray, least: float) -> IntArray:
+    def with_key_sentences(self, subset: IntArray, good: Mask, chance: FloatArray) -> IntArray:
         """A set with the last number of dead and, by the dates of documents, an opening before everything else.
 
         The likeliest sentence of that kind takes the place of the weakest, and others fill what is left of that.
@@ -247,10 +248,10 @@ class Decision:
             return subset
         for i in np.argsort(-chance, kind="stable"):
             more = np.union1d(subset, [i])
-            new = good[i] and chance[i] >= 2 * least and self.is_new_form(i, subset) and not self.is_told(i, subset)
+            new = good[i] and self.is_new_form(i, subset) and not self.is_told(i, subset)
             if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
                 subset = more
-        return subset
+        return decision.without_weak(subset, chance)
 
     def is_new_form(self, i: int, subset: IntArray) -> bool:
         """Whether a set has no form of a sentence, nor the sentence itself."""
@@ -287,7 +288,7 @@ def is_opening(split: SplitCluster) -> Mask:
 
 def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     """Which sentences tell the last number of dead, where several documents tell one and the set does not."""
-    dead = np.array([numbers_of_victims(text).get("dead", 0) for text in split.texts])
+    dead = np.array([*map(deaths, split.texts)])
     tellers = len({*split.document_numbers[dead > 0].tolist()})
     if dead[subset].any() or tellers < max(2, len(split.cluster.documents) / 4):
         return np.zeros_like(good)
@@ -296,12 +297,9 @@ def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
 
 def earlier_leads(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     """Which openings come before the first sentence of a set in time, where this is not an opening itself."""
-    if not is_dated(split) or not subset.size:
-        return np.zeros_like(good)
-    first, openings = split.when[subset].min(), is_opening(split)
-    if openings[subset[split.when[subset] == first]].any():
-        return np.zeros_like(good)
-    return good & openings & (split.when <= first)
+    openings, first = is_opening(split), min(split.when[subset], default=-1)
+    opened = openings[subset] & (split.when[subset] == first)
+    return good & openings & (split.when <= first) & (is_dated(split) and not opened.any())
 
 
 def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
@@ -335,15 +333,21 @@ def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidate
 def opening(split: SplitCluster, ordered: IntArray) -> int:
     """The sentence that opens a summary of documents without dates.
 
-    The best is the beginning of a document that says how many died, which tells what the others are about; then one
-    that says what happened; then any sentence that does.
+    The best says how many died, which tells what the others are about; then the beginning of a document that says what
+    happened; then any sentence that does.
     """
-    alone = [int(i) for i in ordered if split.alone[i]]
-    telling = [i for i in alone if opens(split.texts[i])]
-    deaths = {i: numbers_of_victims(split.texts[i]).get("dead", 0) for i in telling}
-    dead = sorted(filter(deaths.get, telling), key=deaths.__getitem__, reverse=True)
-    leads = [[i for i in some if split.sentences[i].position == 1] for some in (telling, alone)]
-    return next(some[0] for some in (dead, leads[0], telling, leads[1], ordered.tolist()) if some)
+
+    def merits(i: int) -> tuple[int, bool, bool, bool]:
+        alone, begins = bool(split.alone[i]), split.sentences[i].position == 1
+        tells = alone and opens(split.texts[i])
+        return tells * deaths(split.texts[i]), tells and begins, tells, alone and begins
+
+    return max(ordered.tolist(), key=merits)
+
+
+def deaths(text: str) -> int:
+    """How many died, as far as a sentence says."""
+    return tolls(text)["dead"].number if "dead" in tolls(text) else 0
 
 
 def worth_of(

@@ -29,7 +29,7 @@ from dpplearn.summarize.text.words import ANY, words
 PAPER, GENERAL = "paper", "general"
 RANKS = 1000  # a rank is the middle of one of so many local bins
 DAMPING = 0.85
-MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
+MOST_STEPS = 200  # of conjugate gradients, many more than they take
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,18 @@ class Feature:
         if self.rank:  # ranks can be compared between clusters of any size and kind
             parts.append(ranks(values)[:, None])
         if edges is not None:  # edges that ties made equal leave bins between them empty
-            parts.append(one_hot(np.searchsorted(edges, values, side="right"), self.bins))
+            parts.append(np.eye(self.bins)[np.searchsorted(edges, values, side="right")])
         if self.local_bins:
-            parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
+            parts.append(np.eye(self.local_bins)[local_bins(values, self.local_bins)])
         if self.levels:
-            parts.append(one_hot(values.astype(np.int64), len(self.levels)))
+            parts.append(np.eye(len(self.levels))[values.astype(np.int64)])
         return parts
 
 
 def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> IntArray:
     """The bin of each value, by the share of the others (of its group, numbered from 0) below it; ties count half.
 
-    Equal values share a bin, and a single value is in the middle one, so that clusters of any size have bins.
+    A single value is in the middle bin, so that clusters of any size have bins.
 
     Examples
     --------
@@ -93,13 +93,6 @@ def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> 
     both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
     before = np.cumsum(size) - size
     return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
-
-
-def one_hot(index: IntArray, bins: int) -> FloatArray:
-    """Row i has its one in column index[i]."""
-    out = np.zeros((index.size, bins))
-    out[np.arange(index.size), index] = 1.0
-    return out
 
 
 def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
@@ -134,21 +127,11 @@ def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
     array([0.866, 1.204, 0.93 ])
     """
-    by_word = phi.T
-    root = np.sqrt(phi @ phi.sum(axis=0))
-    b = (1.0 - damping) / root
-    y, r, p = np.zeros_like(b), b.copy(), b.copy()
-    square = start = float(r @ r)
-    for _ in range(MOST_STEPS):
-        if square <= 1e-28 * start:
-            break
-        Ap = p - damping * (phi @ (by_word @ (p / root))) / root
-        step = square / float(p @ Ap)
-        y += step * p
-        r -= step * Ap
-        before, square = square, float(r @ r)
-        p *= square / before
-        p += r
+    from scipy.sparse.linalg import LinearOperator, cg  # imported late: a summary with general features needs none
+
+    by_word, root = phi.T, np.sqrt(phi @ phi.sum(axis=0))
+    walk = LinearOperator((root.size,) * 2, lambda y: y - damping * (phi @ (by_word @ (y / root))) / root, dtype=float)
+    y, _ = cg(walk, (1.0 - damping) / root, rtol=1e-14, atol=0.0, maxiter=MOST_STEPS)
     return np.asarray(root * y)
 
 
@@ -326,13 +309,13 @@ class SentenceFeatures:
         for entry, values in binned.items():
             self.edges[entry.name] = np.quantile(np.concatenate(values), np.arange(1, entry.bins) / entry.bins)
 
-    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
-        """Split a cluster into sentences that have these features; options as in `Cluster.sentences`."""
-        return self.featurized(split_cluster(cluster, keep_all=keep_all))
-
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items with F, phi and cosines."""
         return self.read(cluster).items
+
+    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
+        """Split a cluster into sentences that have these features; options as in `Cluster.sentences`."""
+        return self.featurized(split_cluster(cluster, keep_all=keep_all))
 
     def featurized(self, split: SplitCluster) -> SplitCluster:
         """The sentences with these features, and with the idf of training if words are weighed by that."""

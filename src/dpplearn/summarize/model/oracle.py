@@ -35,8 +35,8 @@ class Overlap:
         counts = grams.counts()
         R = counts[n:].toarray()
         self.lengths, self.size = R.sum(axis=1), np.asarray(counts[:n].sum(axis=1))
-        asked = R.sum(axis=0) > 0.0
-        self.R, self.C = R[:, asked], counts[:n][:, np.flatnonzero(asked)].tocsr()
+        shared = R.sum(axis=0) > 0.0
+        self.R, self.C = R[:, shared], counts[:n][:, np.flatnonzero(shared)].tocsr()
         self.row = np.repeat(np.arange(n), np.diff(self.C.indptr))
 
     @classmethod

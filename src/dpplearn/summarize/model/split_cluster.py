@@ -205,9 +205,9 @@ class SplitCluster:
 
     @property
     def is_news(self) -> bool:
-        """Whether these are stories: documents of no kind, nearly all of which have three sentences or more."""
+        """Whether these are stories: several documents of no kind, most of which have three sentences or more."""
         stories = set(self.document_numbers[self.in_document[1] > 0].tolist())
-        return len(stories) >= STORIES * len(self.cluster.documents) and not any(self.kinds)
+        return len(stories) >= max(2, STORIES * len(self.cluster.documents)) and not any(self.kinds)
 
     @property
     def is_list(self) -> bool:

@@ -102,8 +102,8 @@ class Idf:
     @classmethod
     def fit(cls, documents: Iterable[Iterable[str]]) -> Idf:
         """Count the documents that have each word."""
-        known = [{*words} for words in documents]
-        return cls(len(known), dict(sorted(Counter(chain.from_iterable(known)).items())))
+        distinct = [{*words} for words in documents]
+        return cls(len(distinct), dict(sorted(Counter(chain.from_iterable(distinct)).items())))
 
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""

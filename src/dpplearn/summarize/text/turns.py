@@ -24,7 +24,7 @@ _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{
 _DIGITS = re.compile(r"[0-9][:.][0-9]{2}")  # which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
-_DATED = re.compile(rf"\W?{_DATE}")
+_DAY_FIRST = re.compile(rf"\W?{_DATE}")
 _NAME_LENGTH = 44  # characters of a name, and the colon after it
 _COLON = re.compile("[:：]")
 _NAME = r"[~@+*]?\s?[^\W_][^\n:<>\[\]{}|!?\"“”;=]{0,39}?"
@@ -82,7 +82,7 @@ def _timed(line: str) -> _Label | None:
         name = match["nick"] or match["name"] or ""
         if not _is_name(name):
             name = ""
-        end, dated = match.end("sep"), _DATED.match(line) is not None
+        end, dated = match.end("sep"), _DAY_FIRST.match(line) is not None
         return _Label(end, name, match.end() if name else end, bool(match["bracket"]) or end == len(line), dated)
     match = _NAME_FIRST.match(line)
     return _Label(match.end(), match["name"], match.end()) if match and _is_name(match["name"]) else None

@@ -191,7 +191,7 @@ def word_lists(file: str) -> dict[str, frozenset[str]]:
 
 DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))
 
-_FEWEST_WORDS = 50  # of texts whose language is looked for
+_ENOUGH_WORDS = 50  # of texts whose language is looked for
 _LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
 
 
@@ -209,10 +209,10 @@ def foreign(texts: Iterable[str]) -> str | None:
     found = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
     letters = Counter(filter(str.isalpha, "".join(found)))
     other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
-    if letters.total() >= 4 * _FEWEST_WORDS and 2 * other.total() > letters.total():
+    if letters.total() >= 4 * _ENOUGH_WORDS and 2 * other.total() > letters.total():
         script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
         return "Chinese characters" if script == "CJK" else f"{script.title()} script"
-    if len(found) < _FEWEST_WORDS:
+    if len(found) < _ENOUGH_WORDS:
         return None
     counts = Counter(found)
     small = {

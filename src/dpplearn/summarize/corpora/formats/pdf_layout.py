@@ -87,13 +87,8 @@ class Line(NamedTuple):
     base: float
 
 
-class Gutter(NamedTuple):
-    """White between columns: where the right one begins, and the first and last rows beside it."""
-
-    lines: int  # in the shorter of the columns
-    x: float
-    first: int
-    last: int
+# White between columns: lines in the shorter one, where the right one begins, and the first and last rows beside it
+Gutter = tuple[int, float, int, int]
 
 
 class Group:
@@ -203,10 +198,11 @@ def columns(rows: list[Row], known: frozenset[float]) -> tuple[list[list[Row]], 
     while left:
         rows = left.pop()
         if gutter := find_gutter(rows, known):
-            sure += [gutter.x] * (gutter.lines >= SURE_LINES)
-            inside = [word for row in rows[gutter.first : gutter.last + 1] for word in row]
-            sides = [rows_of(word for word in inside if (word.x0 < gutter.x - NEAR) == side) for side in (False, True)]
-            left += [part for part in (rows[gutter.last + 1 :], *sides, rows[: gutter.first]) if part]
+            lines, x, first, last = gutter
+            sure += [x] * (lines >= SURE_LINES)
+            inside = [word for row in rows[first : last + 1] for word in row]
+            sides = [rows_of(word for word in inside if (word.x0 < x - NEAR) == side) for side in (False, True)]
+            left += [part for part in (rows[last + 1 :], *sides, rows[:first]) if part]
         elif rows:
             found.append(rows)
     return found, sure
@@ -234,7 +230,7 @@ def gutters_at(rows: list[Row], x: float, known: frozenset[float]) -> Iterator[G
         if sides is None or apart:
             prose = all(n >= PROSE * m for n, m in zip(words, lines, strict=True))
             if (prose and min(lines) >= COLUMN_LINES) or (min(lines) and x in known):
-                yield Gutter(min(lines), x, first, at - 1)
+                yield min(lines), x, first, at - 1
             first, lines, words = at + (sides is None), [0, 0], [0, 0]
         for side, n in enumerate(sides or ()):
             lines[side] += n > 0
@@ -252,16 +248,13 @@ def beside(row: Row, x: float) -> tuple[int, int] | None:
 def column_lines(rows: list[Row], page: int, number: int) -> Iterator[Line]:
     """The lines of a column, cut into cells where the line above or below has some, too."""
     left, right = min(row[0].x0 for row in rows), max(word.x1 for row in rows for word in row)
-    cut = [cells_of(row, GAP) for row in rows]
-    for at, (row, cells) in enumerate(zip(rows, cut, strict=True)):
+    for row in rows:
         size = usual_size((round(word.size, 1), word.text) for word in row)
         bold = all(word.bold for word in row if word.text[0].isalnum())
         gaps = [after.x0 - before.x1 for before, after in pairwise(row)]
         # a justified line is set wide to end where the column does, and its spaces are all alike
-        justified = bool(gaps) and row[-1].x1 > right - row[-1].size and max(gaps) < 1.4 * min(gaps)
-        near = cut[max(at - 1, 0) : at] + cut[at + 1 : at + 2]
-        if justified or len(cells_of(row, CELL)) == 1 or all(len(other) == 1 for other in near):
-            cells = [row]
+        wide = len(cells_of(row, CELL)) > 1 and (row[-1].x1 <= right - row[-1].size or max(gaps) >= 1.4 * min(gaps))
+        cells = cells_of(row, GAP) if wide else [row]
         yield Line(cells, text_of(row), size, bold, page, number, left, right, row[0].x0, row[-1].x1, row[0].base)
 
 
