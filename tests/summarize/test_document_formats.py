@@ -260,10 +260,7 @@ def test_what_a_book_has_before_its_text_is_left_out():
         ],
         "x2.xhtml": '<html><body epub:type="dedication"><p>For Ann, who was there.</p></body></html>',
     }
-    own = {
-        "c1.xhtml": [("title", "One"), ("paragraph", told)],
-        "c2.xhtml": [("paragraph", "It snowed.")],
-    }
+    own = {"c1.xhtml": [("title", "One"), ("paragraph", told)], "c2.xhtml": [("paragraph", "It snowed.")]}
     [document] = read(epub({**matter, **own}, "Weather"), "a.epub")
     assert shown(document) == [("heading", "One"), ("paragraph", told), ("paragraph", "It snowed.")]
     for name, page in matter.items():  # alone it is all that there is

@@ -40,7 +40,7 @@ _SENT_ON = re.compile(
 )
 _FIELD = re.compile(
     r"\*?(?:From|To|Cc|Bcc|Sent|Date|Subject|Reply-To|Von|An|Gesendet|Datum|Betreff|De|À|A|Envoyé|Objet|Para|"
-    r"Enviado|Fecha|Asunto|Da|Inviato|Oggetto|Van|Verzonden|Onderwerp|Aan)\s?:\*?\s",
+    r"Enviado|Fecha|Asunto|Da|Inviato|Oggetto|Van|Verzonden|Onderwerp|Aan)\s?:\*?\s"
 )
 _FIRST = re.compile(r"\*?(?:From|Von|De|Da|Van)\s?:\*?\s")
 _DEVICE = re.compile(
