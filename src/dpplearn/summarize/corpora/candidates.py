@@ -177,10 +177,15 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents that are mostly the same count
     as one: a story that most papers took from an agency is no boilerplate.
     """
+    quoting = {i for i, piece in pieces if piece.kind == "quotation"}
+    if len(documents) < 2 and not quoting:
+        return {}
     texts = [documents[i].text[piece.start : piece.end] for i, piece in pieces]
     reasons, normalized, first = dict[int, Reason](), [*map(normal, texts)], dict[str, int]()
     unquoted = {
-        (i, text[:_HEAD]) for (i, piece), text in zip(pieces, normalized, strict=True) if piece.kind != "quotation"
+        (i, text[:_HEAD])
+        for (i, piece), text in zip(pieces, normalized, strict=True)
+        if i in quoting and piece.kind != "quotation"
     }
     paragraph, key = None, ""
     for number, (i, piece) in enumerate(pieces):
