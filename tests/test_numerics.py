@@ -63,6 +63,14 @@ def test_every_scale_of_a_singular_kernel(scale, rng):
             KDPP(dpp, 4)
 
 
+def test_rounding_is_no_determinant(rng):
+    """Three orthogonal items and their sum: the last pivot is rounding, above 0 as often as below."""
+    for A in rng.standard_normal((50, 3, 3)):
+        Q = np.linalg.qr(A)[0]
+        B = np.vstack([Q, Q.sum(axis=0)])
+        assert DPP(B @ B.T).log_prob(range(4)) == -np.inf
+
+
 @pytest.mark.parametrize("spread", [10.0, 60.0, 150.0, 300.0])
 def test_qualities_that_differ_beyond_all_bounds(spread, rng):
     """theta^T f of several hundred: q from e^-150 to e^150. Eigenvalues of L alone would lose the small ones."""

@@ -35,7 +35,7 @@ FEW_STEPS = 1_000_000  # Python does so many steps in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
 COMPILING = Lock()  # held by the thread that compiles or loads a loop, since numba can only do one at a time
 CONFIG: Any = numba.config  # numba makes its attributes at run time
-NAMED = CONFIG.CACHE_DIR  # the folder that NUMBA_CACHE_DIR names
+USER_FOLDER = CONFIG.CACHE_DIR  # the folder that NUMBA_CACHE_DIR names
 CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files with the constants and records that loops use
 
 TIME = "seconds"  # a file beside the folders of compiled loops: how long a process compiled, for the next one's message
@@ -131,7 +131,7 @@ class Loop:
                 version = numba.njit(self.function, **self.options)
                 version.compile(types)
             finally:
-                CONFIG.CACHE_DIR = NAMED
+                CONFIG.CACHE_DIR = USER_FOLDER
                 if listener.heard:
                     SPENT.append(monotonic() - start)
                     with suppress(OSError):
@@ -196,7 +196,7 @@ def folder() -> Path:
     package, digest = Path(__file__).parent, sha256()
     for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):
         digest.update(path.read_bytes())
-    above = [NAMED] if NAMED else [f"{package}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
+    above = [USER_FOLDER] if USER_FOLDER else [f"{package}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
     places = [Path(p, f"loops-{digest.hexdigest()[:16]}") for p in above if not p.startswith("~")]  # without a home
     for place in places:
         with suppress(OSError):

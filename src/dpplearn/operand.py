@@ -56,7 +56,7 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """L = B B^T + diag(own) with b_i = scale_i rows_i; rows are dense or csr, float32 or float64, and never copied.
+    """L = B B^T + diag(own) with b_i = scale_i rows_i; rows are dense or csr, float32 or float64, and not copied.
 
     own_i is the part of L_ii that belongs to item i alone. diag_i = L_ii = |b_i|^2 + own_i, as exactly as the caller
     knows it.

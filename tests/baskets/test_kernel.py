@@ -1,7 +1,6 @@
 """KernelDPP: kernels from baskets, against enumeration, finite differences and each other."""
 
 import signal
-import warnings
 
 import numpy as np
 import pytest
@@ -144,10 +143,3 @@ def test_a_stopped_fit_says_that_nothing_is_kept(many, draws, monkeypatch):
     monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", many)
     with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
         KernelDPP(alpha=1.0, max_iter=30, progress=Stops(False)).fit(draws)
-
-
-def test_a_fit_that_stops_early_says_so(draws):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="Raise max_iter"):
-            KernelDPP(nonsymmetric=True, alpha=0.1, max_iter=3).fit(draws)

@@ -1,5 +1,7 @@
 """What a kernel from baskets is asked: new items, the next item, completions, and how those are scored."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,15 @@ def test_correlations_that_are_none_are_left_out():
     model = KernelDPP(nonsymmetric=True, alpha=0.1).fit(orders)
     assert all(abs(one.correlation) >= 0.0005 for one in [*model.together("bread", 20), *model.alike("bread", 20)])
     assert "pasta" not in [one.item for one in model.together("bread", 20)]
+
+
+def test_nothing_follows_a_basket_that_cannot_be():
+    """Two items with the same factors never come together, and so no third comes to them."""
+    model = KernelDPP(rank=2, alpha=1.0).fit(10 * [["a", "b"], ["c", "d"], ["b", "c"], ["a"], ["d"]])
+    W = model.factors_.W.copy()
+    W[1] = W[0]
+    model._set(factors=replace(model.factors_, W=W))
+    assert model.next_scores(np.array([0]))[2] > 0.0
+    assert model.next_scores(np.array([0, 1]))[2:].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="Nothing can follow 2 items"):
+        model.recommend(["a", "b"])

@@ -53,18 +53,6 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
         _ = two.log_prob
 
 
-@pytest.mark.usefixtures("client")
-@pytest.mark.parametrize("equal", [True, False])
-def test_past_the_rank_by_near_items(equal, rng):
-    """Every candidate of every part, so that the last choice is that of the whole."""
-    E, s = problem(rng)
-    s = None if equal else s
-    one, two = diversify(E, s, k=30), diversify(da.from_array(E, chunks=(90, -1)), s, k=30, per_part=400)
-    assert two.parameters["kernel"] == one.parameters["kernel"] == "near"
-    assert np.unique(two.subset).size == 30
-    assert {7, 8} <= set(diversify(da.from_array(E, chunks=(90, -1)), s, k=30, include=[7, 8]).subset.tolist())
-
-
 CASES = {
     "few": {"k": 4},
     "past the rank": {"k": 30},
@@ -93,19 +81,6 @@ def test_where_every_row_fits_the_answer_is_that_of_an_array(case, rng):
     np.testing.assert_allclose(two.gains, one.gains, rtol=1e-9)
     assert two.reason == one.reason
     assert two.parameters == one.parameters | {"parts": 3, "candidates": 60}
-
-
-@pytest.mark.usefixtures("client")
-def test_a_part_gives_as_many_candidates_as_are_asked_for(rng):
-    E, s = rng.standard_normal((60, 16)), rng.standard_normal(60)
-    parts, groups = da.from_array(E, chunks=(20, -1)), np.arange(60) % 2
-    for per_part, candidates in ((1000, 60), (20, 60), (19, 57), (10, 30), (4, 12), (1, 3)):
-        found = diversify(parts, s, k=4, per_part=per_part)
-        assert found.parameters["candidates"] == candidates
-        assert len(found) == min(4, candidates)
-        capped = diversify(parts, s, k=4, per_part=per_part, groups=groups, max_per_group=2)
-        assert capped.parameters["candidates"] == candidates
-    assert found.reason == "the parts gave no more candidates than these: every candidate is chosen"
 
 
 class Told(Progress):
@@ -188,16 +163,8 @@ def test_what_is_refused(rng):
         diversify(parts, s[:399], k=3)
     with pytest.raises(ValueError, match="greedy"):
         diversify(parts, s, k=3, decoder="local")
-    with pytest.raises(ValueError, match="given must be numbers of items, or rows of 6"):
-        diversify(parts, s, k=3, given=[0.5, 2.0])
-    with pytest.raises(IndexError, match="given must hold item numbers from 0 to 399"):
-        diversify(parts, s, k=3, given=[400])
     with pytest.raises(ValueError, match="must not share items, but both hold 7"):
         diversify(parts, s, k=3, given=[7], include=np.arange(400) == 7)
-    with pytest.raises(ValueError, match="per_part"):
-        diversify(parts, s, k=3, per_part=0)
-    with pytest.raises(ValueError, match="gain must be one of"):
-        diversify(parts, s, k=3, gain="most")
     with pytest.raises(TypeError, match=r"no option 'per_block'; its own are gain, .*client, per_part and"):
         diversify(parts, s, k=3, per_block=5)
     with pytest.raises(ValueError, match="known shape"):

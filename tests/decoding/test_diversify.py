@@ -52,21 +52,6 @@ def test_the_same_items_as_pyversity(rng):
     np.testing.assert_array_equal(ours.subset, pyversity.diversify(E, s, 10, diversity=0.6, scale=2.0).indices)
 
 
-def test_knob_goes_from_scores_to_similarity(rng):
-    centers = rng.standard_normal((6, 16))
-    E = centers[rng.integers(0, 6, 200)] + 0.3 * rng.standard_normal((200, 16))
-    s = rng.standard_normal(200) + 2 * (E @ centers[0] > 8)
-    unit = E / np.linalg.norm(E, axis=1, keepdims=True)
-    scores, similarities = [], []
-    for diversity in (0.0, 0.25, 0.5, 0.75, 1.0):
-        Y = diversify(E, s, k=6, diversity=diversity).subset
-        scores.append(s[Y].sum())
-        similarities.append(np.linalg.slogdet(unit[Y] @ unit[Y].T)[1])
-    assert scores == sorted(scores, reverse=True)
-    assert similarities == sorted(similarities)
-    np.testing.assert_array_equal(diversify(E, s, k=6, diversity=0).subset, np.argsort(-s)[:6])
-
-
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(0, 100))
 def test_scores_in_any_unit(shift, factor, seed):
     rng = np.random.default_rng(seed)
@@ -159,19 +144,6 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)
     assert few.cost <= 100.0
     assert np.unique(kinds[few.subset]).size == few.subset.size
-
-
-def test_items_given_count_for_the_directions(rng):
-    E, s = problem(rng, n=30, d=6)
-    first = diversify(E, s, k=4)
-    more = diversify(E, s, k=4, given=first.subset)
-    assert more.parameters["kernel"] == "near"
-    assert more.reason.endswith("because the embeddings have 6 directions")
-    assert not set(more.subset.tolist()) & set(first.subset.tolist())
-    low = diversify(E, s, k=20, diversity=0.3)  # every item has something of its own: cosines are enough
-    assert low.parameters["kernel"] == "linear"
-    assert len(low) == 20
-    assert len(diversify(E, s, groups=np.arange(30) % 2, min_per_group=0)) > 0  # asks for nothing
 
 
 @pytest.mark.parametrize("scale", [200.0, 400.0, 1e6, 1e308])

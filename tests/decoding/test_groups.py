@@ -137,7 +137,7 @@ def test_the_next_items_given_earlier_ones(k, make, rng):
         ({"min_per_group": {"a": 4}}, "group 'a' has 3 candidates, and 4 are due"),
         ({"min_per_group": {"a": 3}, "exclude": [0]}, "group 'a' has 2 candidates, and 3"),
         ({"min_per_group": 2, "max_per_group": 1}, "of which max_per_group allows 1, and 2 are due"),
-        ({"min_per_group": 3}, r"needs 6 items, and k is 4"),
+        ({"min_per_group": 3}, r"asks for 6 items, and k is 4"),
         ({"min_per_group": {"b": 2}, "cost": [1, 1, 1, 2, 3, 4], "budget": 4}, r"budget is 4"),
         ({"max_per_group": 1, "include": [0, 1]}, "names 2 items of group 'a', of which 1 may"),
         ({"max_per_group": {"c": 1}}, "names the group 'c', which no item has. There are 'a', 'b'"),

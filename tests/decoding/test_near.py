@@ -185,16 +185,3 @@ def test_gains_are_those_of_the_items_that_are_returned(equal, rng):
     L = rows @ rows.T + np.diag((1.0 - gains.shared[Y]) * gains.diag[Y])
     true = 2.0 * np.log(np.diag(np.linalg.cholesky(L)))
     np.testing.assert_allclose(chosen.gains, true, atol=0.01)
-
-
-@pytest.mark.parametrize("scored", [False, True])
-def test_how_many_near_items_is_left_to_min_gain(scored, rng):
-    """With k="auto" the first of each five copies is new, and the others add less than a tenth of the first."""
-    X = np.repeat(rng.standard_normal((40, 4)), 5, axis=0) + 0.001 * rng.standard_normal((200, 4))
-    scores = np.repeat(rng.random(40), 5) if scored else None
-    found = diversify(X, scores, k="auto", kernel="near", min_gain=0.1, scale=0.2)
-    assert 10 <= len(found) <= 40
-    assert np.unique(found.subset // 5).size == len(found)
-    assert found.reason.startswith("every other candidate would add less than 0.1 of what the first added")
-    assert len(diversify(X, scores, k="auto", kernel="near", min_gain=0.3, scale=0.2)) < len(found)
-    assert 0 < len(diversify(X, scores, kernel="near")) <= 40  # nor does it take everything without any limit

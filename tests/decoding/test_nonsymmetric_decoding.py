@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute import pmf
-from dpplearn import LowRankDPP, NonsymmetricDPP
+from dpplearn import NonsymmetricDPP
 from dpplearn.decoding import greedy_map, local_search
 
 
@@ -41,20 +41,6 @@ def test_greedy_takes_the_largest_ratio_of_determinants(shape, seed):
     assert with_two.subset.tolist() == greedy_by_definition(dpp.L, 4, with_two.subset[:2])[0]
     assert set(with_two.subset[:2].tolist()) == {1, 3}
     assert with_two.log_prob == pytest.approx(with_two.gains.sum() - dpp.log_normalizer, abs=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(
-    "limits", [{"k": 3}, {}, {"cost": [1, 2, 3, 1, 2, 3, 1, 2], "budget": 5}, {"k": 2, "gain": "probability"}]
-)
-def test_without_a_skew_part_it_decodes_as_the_low_rank_dpp(limits, seed):
-    B = np.random.default_rng(seed).normal(size=(8, 4))
-    mine, other = NonsymmetricDPP(B, np.zeros((8, 1)), [[0.0]]), LowRankDPP(B)
-    found, expected = greedy_map(mine, **limits), greedy_map(other, **limits)
-    assert found.subset.tolist() == expected.subset.tolist()
-    assert found.reason == expected.reason
-    limits.pop("gain", None)
-    assert local_search(mine, **limits).sorted_subset.tolist() == local_search(other, **limits).sorted_subset.tolist()
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -128,12 +128,3 @@ def test_diversify_meets_what_groups_must_have_beyond_the_rank(name, given, rng)
     for by in {"linear", "auto"} if name == "greedy" else {"auto"}:
         found = diversify(E, s, decoder=name, given=given, kernel=by, **BEYOND, **options)
         assert sorted({found.limits.names[c] for c in found.limits.group[found.subset]}) == list("abcde")
-
-
-def test_samples_fill_what_rank_and_groups_allow(rng):
-    X, few = rng.standard_normal((10, 4)), {"n_samples": 5000, "rng": 0, "k": 6}
-    for tilt in (False, True):
-        assert not len(sampled_map(DPP(X @ X.T * 1e-4), min_cost=6, tilt=tilt, **few))
-    assert len(sampled_map(DPP(X @ X.T * 1e-4), min_cost=4, tilt=True, **few)) == 4
-    full = DPP(X @ X.T + np.eye(10))
-    assert len(sampled_map(full, min_cost=5, groups=BEYOND["groups"], max_per_group=1, tilt=True, **few)) == 5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brute_decoding import kernel, random_problem
-from dpplearn import DPP, LowRankDPP
+from brute_decoding import kernel
+from dpplearn import DPP
 from dpplearn.decoding.tilt import find_tilt, tilted, tilted_kernel
 
 
@@ -51,22 +51,6 @@ def test_dependent_items(share):
     np.testing.assert_allclose(marginals(DPP(L), cost, share * 40), K.diagonal(), rtol=1e-8)
     np.testing.assert_allclose(tilted_kernel(DPP(L), cost, share * 40), K, atol=1e-8)
     assert marginals(DPP(L), cost, 1e9).sum() == pytest.approx(9.5)
-
-
-def test_other_kinds_take_the_long_way():
-    q, phi, cost, budget = random_problem(1, n=12, rank=5)
-    L = kernel(q, phi)
-    low = LowRankDPP(q[:, None] * phi)
-    np.testing.assert_allclose(marginals(low, cost, budget), by_eigenvectors(L, cost, budget).diagonal())
-    given = DPP.from_marginal(DPP(L).K)
-    np.testing.assert_allclose(tilted_kernel(given, cost, budget), by_eigenvectors(L, cost, budget), atol=1e-8)
-    assert marginals(DPP(np.zeros((3, 3))), np.ones(3), 1.0).max() < 1e-300
-    nothing = np.diag([0.3, 0.0, 0.2])
-    assert marginals(DPP(nothing), np.ones(3), 0.4)[1] == 0.0
-    wide = np.diag([1e-5, 1e8, 1.0])
-    for target in (0.5, 1.5, 2.5):
-        p = marginals(DPP(wide), np.ones(3), target)
-        assert p.sum() == pytest.approx(target)
 
 
 def test_the_tilt_of_nothing():

@@ -94,15 +94,6 @@ def test_what_was_shown_counts(rng):
     assert rest.reason == "no item is left"
 
 
-def test_groups_are_limited_in_each_window(rng):
-    X, scores, source = rng.standard_normal((300, 16)), rng.standard_normal(300), rng.choice(list("aaabbc"), 300)
-    feed = diversify(X, scores, window=6, groups=source, max_per_group={"a": 3, "c": 1}).subset
-    for t in range(180):
-        names = source[feed[t : t + 6]].tolist()
-        assert names.count("a") <= 3
-        assert names.count("c") <= 1
-
-
 @pytest.mark.parametrize(
     "other",
     [{"decoder": "local"}, {"kernel": "near"}, {"budget": 3}, {"include": [1]}, {"k": "auto"}, {"rng": 0}],

@@ -3,13 +3,11 @@
 import shutil
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
@@ -51,16 +49,3 @@ def test_a_room_without_a_layer_is_an_error(architecture, tree):
     (tree / "src" / "dpplearn" / "cellar.py").write_text("")
     with pytest.raises(SystemExit, match="cellar: not in the table"):
         architecture.write(tree)
-
-
-def test_texts_of_the_picture_stay_in_their_boxes(architecture):
-    """By the widths of a wide font, no line of a room ends beyond its box."""
-    root = ET.fromstring((ROOT / architecture.PICTURE).read_text(encoding="utf-8"))
-    boxes = [box for box in root.iter(f"{SVG}rect") if box.get("class") == "box"]
-    boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in boxes]
-    for text in root.iter(f"{SVG}text"):
-        x, y = float(text.get("x")), float(text.get("y"))
-        for left, top, width, height in boxes:
-            if left <= x <= left + width and top <= y <= top + height and text.get("text-anchor") is None:
-                assert x + architecture.width_of(text.text) <= left + width, text.text
-                assert y <= top + height - 6, text.text

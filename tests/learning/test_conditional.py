@@ -186,18 +186,14 @@ def test_a_target_may_be_a_mask(data):
 def test_not_fitted(rng):
     x = random_items(3, 2, rng)
     for model in (ConditionalDPP(), ConditionalDPPCV()):
-        for ask, arguments in (
-            (model.predict, ([x],)),
-            (model.score, ([x], [[0]])),
-            (model.log_prob, ([x], [[0]])),
-            (model.dpp, (x,)),
-            (model.marginals, (x,)),
-            (model.qualities, (x,)),
-            (model.decode, (x,)),
-            (model.intervals, ()),
-            (model.summary, ()),
-            (model.save, ("m.json",)),
-        ):
+        calls = {
+            model.score: ([x], [[0]]),
+            model.log_prob: ([x], [[0]]),
+            model.predict: ([x],),
+            model.save: ("m.json",),
+        }
+        calls |= dict.fromkeys((model.dpp, model.marginals, model.qualities, model.decode), (x,))
+        for ask, arguments in (calls | dict.fromkeys((model.intervals, model.summary), ())).items():
             with pytest.raises(NotFittedError):
                 ask(*arguments)
         for name in ("theta_", "rho_", "nugget_"):

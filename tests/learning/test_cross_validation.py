@@ -141,20 +141,3 @@ def test_groups_stay_together(data):
         assert sorted(t for part in tested for t in part) == groups.tolist()
     with pytest.raises(ValueError, match="groups must have one entry per instance"):
         search().fit(X, y, groups=groups[:3])
-
-
-def test_it_says_why_it_cannot_choose(data):
-    X, y = data
-    with pytest.raises(ValueError, match="All sample_weight are 0: at least one instance must count"):
-        search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
-    with pytest.raises(ValueError, match="scoring must return a number"):
-        search(scoring=lambda *_: np.nan).fit(X, y)
-    with pytest.raises(ValueError, match="prior_variance must be positive"):
-        search({"prior_variance": ["a"]}).fit(X, y)
-    twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    drop = ConditionalDPP(on_impossible="drop")
-    with pytest.warns(UserWarning, match="Left out 1 of 10") as caught:
-        search({"prior_variance": [0.1, 1.0]}, drop, cv=2).fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
-    assert [one.filename for one in caught] == [__file__]  # once, of the last fit, at the line that asked for it
-    with pytest.raises(ValueError, match="no instance to score"):
-        ConditionalDPP().fit(X, y).score(X, y, np.zeros(40))

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
@@ -115,25 +114,6 @@ def test_parts_are_told_apart_by_their_names():
     for S in (one, other, one):
         found = ready.evaluate(LikelihoodRequest(LogLinear(THETA), S))
         assert found.value == pytest.approx(enumerated(items, S, [0, 2], False), abs=1e-10)
-
-
-def test_a_mixture_answers_alike():
-    rng = np.random.default_rng(5)
-    items = items_with(6, rng, "features")
-    S = record(items, rng)
-    M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
-    np.testing.assert_allclose(M, rows @ rows.T + S.nugget * np.eye(6), atol=1e-12)
-    np.testing.assert_allclose(M.diagonal(), 1.0)
-    np.testing.assert_allclose(S.matrix(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
-    assert S.rank(items) == rows.shape[1]
-    assert sum(S.weights.values()) == pytest.approx(1.0)
-    J = S.w[:, None] * S.slopes()
-    for j in range(S.parameters.size):
-        moved = slope(lambda v: list(S.with_parameters(v).weights.values()), S.parameters, j)
-        np.testing.assert_allclose(moved, J[:, j], atol=1e-8)
-    for j in range(S.parameters.size):
-        moved = slope(lambda v: np.log(S.with_parameters(v).w).sum(), S.parameters, j)
-        np.testing.assert_allclose(moved, S.slopes().sum(axis=0)[j], atol=1e-7)
 
 
 def made_up(T, n, seed, weights=TRUE, k=None, theta=THETA):
@@ -262,18 +242,3 @@ def test_the_size_given_is_the_k_dpp():
         assert model.predict([sized], decoder=decoder, **extra)[0].size == 4
     best = max(itertools.combinations(range(8), 3), key=kdpp.log_prob)
     np.testing.assert_array_equal(model.predict([x], k=3, decoder="exact")[0], best)
-
-
-@pytest.mark.parametrize("spread", [15.0, 25.0, 40.0, 300.0])
-def test_the_size_given_of_qualities_far_apart(spread):
-    rng = np.random.default_rng(0)
-    n, F = 6, np.linspace(0.0, 1.0, 6)[:, None]
-    items = ItemSet(F, phi=rng.standard_normal((n, 8)))
-    S = Similarity(("phi",), np.array([0.2, 0.3, 0.5]))
-    C = S.matrix(items)
-    for k in range(1, n + 1):
-        sets = [list(Y) for Y in itertools.combinations(range(n), k)]
-        logs = np.array([spread * F[Y].sum() + np.linalg.slogdet(C[np.ix_(Y, Y)])[1] for Y in sets])
-        for Y, log_weight in zip(sets, logs, strict=True):
-            terms = log_likelihood([spread], items, Y, similarity=S, given_size=True)
-            assert terms.value == pytest.approx(log_weight - logsumexp(logs), abs=1e-7)

@@ -9,7 +9,7 @@ from scipy.optimize import rosen, rosen_der, rosen_hess
 from sklearn.exceptions import ConvergenceWarning
 
 import dpplearn
-from brute_learning import THETA, random_items, training_set, with_weights
+from brute_learning import THETA, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import fit
 from dpplearn.learning.similarity import Similarity
@@ -121,18 +121,6 @@ def test_runaway_weights_are_named(rng):
     assert model.theta_[1] < -5
     held = ConditionalDPP(np.array([np.inf, 1.0, np.inf])).fit(X, y)  # a prior on that one is enough
     assert held.converged_
-
-
-def test_all_targets_empty_or_full_without_prior(rng):
-    X = [random_items(4, 1, rng) for _ in range(5)]
-    for y, word in (([[]] * 5, "falling"), ([[0, 1, 2, 3]] * 5, "rising")):
-        with (
-            pytest.warns(ConvergenceWarning, match=f"x0 .* {word}"),
-            pytest.warns(UserWarning, match="nothing tells a good item"),
-        ):
-            ConditionalDPP(None).fit(X, y)
-        with pytest.warns(UserWarning, match="nothing tells a good item"):
-            assert ConditionalDPP(1.0).fit(X, y).converged_
 
 
 def test_collinear_columns(rng):

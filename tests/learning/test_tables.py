@@ -205,18 +205,6 @@ def test_columns_that_are_none(values, error, message):
         ItemSet.from_long({"v": values, "g": ["a", "b", "c"]}, group=None, features=["v"], phi=["g"])
 
 
-def test_phi_by_part_and_bad_options():
-    table = {"v": [1.0, 2.0], "g": ["a", "b"]}
-    [x] = ItemSet.from_long(table, group=None, features=["v"], phi={"kind": ["g"], "size": ["v"]})
-    assert [part.name for part in x.parts] == ["kind", "size"]
-    [again] = ItemSet.from_long(table, group=None, encoding=x.encoding)
-    assert [part.name for part in again.parts] == ["kind", "size"]
-    with pytest.raises(TypeError, match="empty mapping"):
-        ItemSet.from_long(table, group=None, features=["v"], phi={})
-    with pytest.raises(TypeError, match="features must be a list of column names"):
-        ItemSet.from_long(table, group=None, phi=["g"])
-
-
 def test_labels_that_differ_only_in_blanks_or_capitals_are_named():
     table = {"g": ["Bib", "bib ", "cot", "Bib"], "v": [1.0, 2.0, 3.0, 4.0]}
     with pytest.warns(UserWarning, match=r"'g' has both 'Bib' and 'bib ', which differ only in blanks or capitals"):

@@ -11,7 +11,7 @@ def twice(x):
 
 @pytest.fixture
 def named(tmp_path, monkeypatch):
-    monkeypatch.setattr(_numba, "NAMED", str(tmp_path))
+    monkeypatch.setattr(_numba, "USER_FOLDER", str(tmp_path))
     _numba.folder.cache_clear()
     yield tmp_path
     _numba.folder.cache_clear()

@@ -45,7 +45,7 @@ EVERY = DISTRIBUTIONS | SIZED | SKEW
 )
 @pytest.mark.parametrize("block", [2, 64])  # several blocks, or one
 def test_exact_samplers(name, method, block, monkeypatch):
-    monkeypatch.setattr(jumps, "SHORT", block)
+    monkeypatch.setattr(jumps, "BLOCK_SIZE", block)
     monkeypatch.setattr(elimination, "BLOCK", block)
     dpp, truth = EVERY[name]
     dpp = dpp if isinstance(dpp, KDPP) else dpp.condition()  # without tables of another test

@@ -27,24 +27,7 @@ def because_of(summary, diversity=0.5):
     return Explanation(replace(summary, decision=replace(summary.decision, diversity=diversity)))
 
 
-def test_ideas_add_up_to_the_gain_against_the_average_sentence(summary):
-    """2 log q_i less its mean, and log det of the set less log det without it."""
-    because, dpp, Y = because_of(summary), summary.dpp, summary.subset
-    eta = 2 * np.log(dpp.quality)
-    for i in Y.tolist():
-        told = sum(because.by(idea, i).amount for idea in because.ideas)
-        assert told == pytest.approx(eta[i] - eta.mean())
-        others = np.setdiff1d(Y, i)
-        L = [dpp.L[np.ix_(X, X)] for X in (Y, others)]
-        new = np.linalg.slogdet(L[0])[1] - np.linalg.slogdet(L[1])[1] - eta[i]  # log r_i
-        S = dpp.similarity
-        inverse = np.linalg.inv(S[np.ix_(others, others)])
-        rest = np.setdiff1d(np.arange(dpp.n), others)
-        mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
-        assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean))
-
-
-@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.8, 1.0])
+@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.5, 0.8, 1.0])
 def test_reasons_are_those_of_the_kernel_that_decided(summary, diversity):
     """log det of L(d) of the set less that without the sentence, both less what the average sentence would add."""
     because, Y = because_of(summary, diversity), summary.subset

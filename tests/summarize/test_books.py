@@ -33,6 +33,13 @@ def model():
     return Summarizer.load()
 
 
+@pytest.fixture
+def sixty(monkeypatch):
+    """A first choice keeps 60 sentences, from parts of 50."""
+    monkeypatch.setattr(summarizer_module, "EXACT", 60)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
+
+
 def test_centrality_of_rows_is_that_of_their_cosines(model):
     read = model.features_.read(book(300))
     C, n = read.C, len(read)
@@ -89,9 +96,8 @@ def test_what_is_kept_has_its_kernel_of_the_whole(model):
     np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
 
 
-def test_all_views_tell_of_the_first_choice(model, monkeypatch):
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
+@pytest.mark.usefixtures("sixty")
+def test_all_views_tell_of_the_first_choice(model):
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
@@ -126,10 +132,9 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
         lexrank_items(read, 10, "words")
 
 
-def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
+@pytest.mark.usefixtures("sixty")
+def test_a_share_is_one_of_the_whole_book(model):
     """Not of the sentences that a first choice kept of it; nor is what suits the text."""
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
@@ -137,11 +142,10 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
     assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suited(words))
 
 
+@pytest.mark.usefixtures("sixty")
 @pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences")])
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     monkeypatch.setattr(Decision, "decode", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)

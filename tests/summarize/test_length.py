@@ -58,14 +58,9 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     scraps = ("Fig. 3.", "None.", "And so on.")
     summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
-    worth = summary.choice
-    fits = [
-        x for x in summary.explain().best_left_out(None) if summary.length + length(x.sentence.text, "words") <= 102
-    ]
-    for x in fits:
+    for x in summary.explain().best_left_out(None):
         if x.code == "adds-nothing":
-            assert worth.chance[x.number] < worth.least
-            assert x.reason.startswith("would add nothing")
+            assert summary.choice.chance[x.number] < summary.choice.least
     filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
@@ -112,15 +107,13 @@ def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, di
 def test_a_share_is_one_of_the_words(bundled):
     cluster = Cluster.example()
     total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
-    for share in ("5%", "20%", "20 %", "12.5%", ".5e0%"):
-        if "e" in share:
-            with pytest.raises(ValueError, match="a share of the text"):
-                bundled.summarize(cluster, share)
-            continue
+    for share in ("5%", "20%", "20 %", "12.5%"):
         summary = bundled.summarize(cluster, share, decoder="greedy")
         assert summary.budget == np.floor(float(share.rstrip("% ")) / 100 * total)
-        assert (summary.unit, summary.length <= summary.budget) == ("words", True)
-        assert summary.length >= 0.7 * summary.budget
+        assert summary.unit == "words"
+        assert 0.7 * summary.budget <= summary.length <= summary.budget
+    with pytest.raises(ValueError, match="a share of the text"):
+        bundled.summarize(cluster, ".5e0%")
     assert bundled.summarize(cluster, "10%", "sentences").length == 7  # of 74
     whole = bundled.summarize(cluster, "100%", "sentences")
     assert whole.length == len(cluster.sentences())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize.text.states import corrected, looks_ahead, passes, passing
-from dpplearn.summarize.text.tolls import numbers_of_victims
+from dpplearn.summarize.text.tolls import tolls
 
 THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
 
@@ -28,7 +28,7 @@ THURSDAY, FRIDAY, MONDAY = (datetime(2024, 3, day) for day in (14, 15, 18))
     ],
 )
 def test_tolls(text, found):
-    assert numbers_of_victims(text) == found
+    assert {what: toll.number for what, toll in tolls(text).items()} == found
 
 
 def test_what_was_is_not_ahead():

@@ -77,7 +77,7 @@ def one_thread() -> Iterator[None]:
 
 
 def thread_limit(n_jobs: int) -> int:
-    """How many threads to start for n_jobs; only one inside a worker, and inside a task of the user's Dask cluster."""
+    """How many threads to start for n_jobs: only one inside a worker, and inside a task of the user's Dask cluster."""
     dask: Any = sys.modules.get("distributed.worker")
     if dask is not None:
         with suppress(ValueError):  # this is not inside a task

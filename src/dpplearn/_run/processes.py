@@ -21,7 +21,7 @@ from dpplearn._run.blas import IN_CHILD, one_thread
 from dpplearn._run.progress import notice
 from dpplearn._run.stop import check_stop
 
-HEARD = 0.5  # seconds after which we notice that a process compiles
+POLL = 0.5  # seconds between two checks whether a process compiles
 LOSSES = 3  # a task whose process is lost more often is given up
 STEP = 0.05  # seconds between two checks whether to stop untrusted work
 GRACE = 1.0  # a process ends itself so many seconds after its deadline
@@ -96,7 +96,7 @@ class Processes:
                 waiting[self.submit(work, task)] = task
             if not waiting:
                 return
-            done, _ = wait(waiting, None if notice.said else HEARD, FIRST_COMPLETED)
+            done, _ = wait(waiting, None if notice.said else POLL, FIRST_COMPLETED)
             if self.compiling.is_set():
                 notice.announce()
             for future in done:

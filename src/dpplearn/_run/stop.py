@@ -11,7 +11,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=lam
 
 @contextmanager
 def stops_when(check: Callable[[], None]) -> Iterator[None]:
-    """In this block decoders and samplers call `check` between steps of about a second; to end the work, it raises.
+    """In this block decoders and samplers call `check` between steps of about a second; it raises to end the work.
 
     No signal or exception from another thread interrupts a compiled loop, so this is how a server ends work that nobody
     waits for any more.

@@ -19,21 +19,19 @@ class Completion:
 
     Attributes
     ----------
-    mpr : float
-        Mean percentile rank: of the items that are not in the rest of the basket, the percentage with a score of at
-        most that of the held-out item (itself included, other ties by half), averaged over baskets. 100: always first;
-        50: by chance.
-    mpr_error : float
-        Its standard error.
+    mpr, mpr_error : float
+        Mean percentile rank and its standard error: of the items that are not in the rest of the basket, the percentage
+        with a score of at most that of the held-out item (itself included, other ties by half), averaged over baskets.
+        100: always first; 50: by chance.
     recall : dict
         For k = 1, 5 and 10: how often the held-out item is among the first k.
     auc : float
-        The probability that a basket has a larger log-probability than a random set, over all pairs of a basket and a
-        random set; there is a random set of its size for each basket that is not empty. Pairs may differ in size, so
-        the AUC is far from 1 if sizes vary. nan for models without probabilities.
+        The probability that a basket has a larger log-probability than a random set, over all pairs of the two; there
+        is a random set of its size for each basket that is not empty. Pairs may differ in size, so the AUC is far from
+        1 if sizes vary.
     log_likelihood : float
-        Mean log-probability of all baskets, empty ones included, without unknown items. nan for models without
-        probabilities.
+        Mean log-probability of all baskets, empty ones included, without unknown items. It and the AUC are nan for
+        models without probabilities.
     n_baskets, n_small, n_unseen : int
         Baskets used; baskets left out because fewer than two of their items are known; unknown items left out.
     """
@@ -71,8 +69,8 @@ def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0)
     """
     check_choice(hold, "hold", ("random", "last"))
     generator = check_rng(rng)
-    known = Baskets.read(baskets, model.items_, unseen="drop")
-    used = known.take(np.flatnonzero(known.sizes >= 2))
+    filtered = Baskets.read(baskets, model.items_, unseen="drop")
+    used = filtered.take(np.flatnonzero(filtered.sizes >= 2))
     if len(used) == 0:
         raise ValueError("No basket has two items that the model knows: one to hold out, and one to start from.")
     position = used.sizes - 1 if hold == "last" else generator.integers(0, used.sizes)
@@ -86,11 +84,11 @@ def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0)
         places[t], ranks[t] = 1 + ahead, 100 * (1 - ahead / (others.size + 1))
     dpp, auc, log_likelihood = getattr(model, "dpp_", None), float("nan"), float("nan")
     if dpp is not None:
-        filled = known.take(np.flatnonzero(known.sizes))
-        random = Subsets.from_lists([generator.choice(known.n, k, replace=False) for k in filled.sizes], known.n)
+        filled = filtered.take(np.flatnonzero(filtered.sizes))
+        random = Subsets.from_lists([generator.choice(filtered.n, k, replace=False) for k in filled.sizes], filtered.n)
         real, drawn = np.asarray(dpp.log_prob(filled.subsets)), np.sort(dpp.log_prob(random))
         wins = np.searchsorted(drawn, real, "left") + np.searchsorted(drawn, real, "right")  # twice, ties once
-        auc, log_likelihood = float(wins.mean() / 2 / drawn.size), float(np.mean(dpp.log_prob(known.subsets)))
+        auc, log_likelihood = float(wins.mean() / 2 / drawn.size), float(np.mean(dpp.log_prob(filtered.subsets)))
     return Completion(
         mpr=float(ranks.mean()),
         mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan"),
@@ -98,6 +96,6 @@ def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0)
         auc=auc,
         log_likelihood=log_likelihood,
         n_baskets=len(used),
-        n_small=len(known) - len(used),
-        n_unseen=known.n_unseen,
+        n_small=len(filtered) - len(used),
+        n_unseen=filtered.n_unseen,
     )

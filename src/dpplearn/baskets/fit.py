@@ -16,7 +16,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, total_log_prob
+from dpplearn.baskets.likelihood import DENSE, BasketShard, pick, total_log_prob
 from dpplearn.learning.solve import lbfgs_ascent
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -181,7 +181,7 @@ def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[Kerne
             check_stop()
             places = np.searchsorted(ends, shard.total * rng.random(size), "right")
             drawn, times = np.unique(np.minimum(places, n - 1), return_counts=True)
-            batch = shard.take(drawn, times.astype(np.float64))
+            batch = BasketShard(*pick(shard.indptr, shard.indices, drawn), times.astype(np.float64))
             value, gradient = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
             if not (np.isfinite(value) and np.isfinite(gradient).all()):
                 continue  # rounding makes one of these baskets impossible

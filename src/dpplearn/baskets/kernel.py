@@ -73,8 +73,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         Of all baskets in the fit, without the prior.
     alpha_, alphas_ : float, dict
         Alpha, and the held-out log-likelihood per basket of each alpha that was tried.
-    n_iter_ : int
-    converged_ : bool
+    n_iter_, converged_ : int, bool
     n_baskets_, n_empty_ : int
         All baskets, and the empty ones among them.
 
@@ -143,14 +142,13 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """The settings of a fit, checked."""
         if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
-        cv = isinstance(self.alpha, str) and self.alpha == "cv"
         shape = choose_shape(read.n, int(read.sizes.max()), self.rank, bool(self.nonsymmetric))
         in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY_BASKETS
         default = EPOCHS if in_batches else ITERATIONS
         return FitPlan(
             shape=shape,
             in_batches=in_batches,
-            alpha=None if cv else check_between(self.alpha, "alpha", 0.0, np.inf),
+            alpha=None if self.alpha == "cv" else check_between(self.alpha, "alpha", 0.0, np.inf),
             tol=check_between(self.tol, "tol", 0.0, np.inf),
             max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             seed=check_int(self.random_state, "random_state", high=None),
@@ -329,10 +327,11 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             raise ValueError(f"W in {path} has entries too large for a kernel.")
         data["counts"] = numbers(data.get("counts"), "counts", path, len(items))
         data["converged"] = data.get("converged") is True
-        for name in ("alpha", "log_likelihood", "n_baskets"):
-            data[name] = number(data.get(name), name, path)
-        for name in ("n_iter", "n_empty"):
-            data[name] = whole_number(data.get(name), name, path)
+        for check, names in (
+            (number, ("alpha", "log_likelihood", "n_baskets")),
+            (whole_number, ("n_iter", "n_empty")),
+        ):
+            data |= {name: check(data.get(name), name, path) for name in names}
         try:
             kinds = (data["pairs"][kind] for kind in ("attract", "repel"))
             pairs = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)

@@ -57,24 +57,18 @@ class KernelRows(NamedTuple):
         if diagonal is not None:
             own += diagonal
             block.flat[:: len(block) + 1] += diagonal[J]
-        inverse = inverse_or_none(block)
-        if inverse is None:  # J and every larger set have probability 0
-            scores = np.zeros(len(left))
-        else:
+        try:
+            inverse = np.linalg.inv(block)
+        except np.linalg.LinAlgError:
+            inverse = np.full(block.shape, np.nan)
+        # block is singular but for rounding if a last pivot is nothing beside its diagonal
+        if (np.abs(block.diagonal() * inverse.diagonal()) * singular(len(block)) < 1.0).all():
             scores = own - np.einsum("ij,ij->i", down @ inverse, across)
             scores[scores <= ROUNDED_OFF * own] = 0.0
+        else:  # J and every larger set have probability 0
+            scores = np.zeros(len(left))
         scores[J] = -np.inf
         return np.asarray(scores)
-
-
-def inverse_or_none(A: FloatArray) -> FloatArray | None:
-    """A^-1, or None if A is singular but for rounding, so that a last pivot is nothing beside its diagonal."""
-    try:
-        inverse = np.linalg.inv(A)
-    except np.linalg.LinAlgError:
-        return None
-    regular = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
-    return np.asarray(inverse, np.float64) if regular else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +83,6 @@ class BasketShard:
     def total(self) -> float:
         """T, the number of baskets."""
         return float(self.weights.sum())
-
-    def take(self, which: IntArray, weights: FloatArray) -> BasketShard:
-        """Some of the baskets, in this order, with other weights."""
-        return BasketShard(*pick(self.indptr, self.indices, which), weights)
 
     def evaluate(self, *arrays: FloatArray) -> tuple[float, list[FloatArray]]:
         """Sum of w log det L_Y over the baskets, and its derivatives in L, left and right.

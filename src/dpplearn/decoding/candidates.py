@@ -77,7 +77,8 @@ def read_features(
         bad = start + np.flatnonzero(~np.isfinite(squares))
         if bad.size:
             which = f"row {bad[0]} is" if bad.size == 1 else f"rows {first_few(bad)} are"
-            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not. Leave such out.")
+            advice = "Leave such rows out, or mend them."
+            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not. {advice}")
     return rows, np.sqrt(squares)
 
 

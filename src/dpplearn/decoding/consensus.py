@@ -253,7 +253,7 @@ class Agreement(NamedTuple):
         rest, n = np.flatnonzero(limits.free), limits.cost.size
         weights = np.array([weight for weight, _ in counts])
         lengths = np.array([C.sum(axis=1) for _, C in counts])
-        kinds, units = zip(*(merge_alone(*in_steps(C)) for _, C in counts), strict=True)
+        kinds, units = zip(*(in_steps(C) for _, C in counts), strict=True)
         kind, unit = np.repeat(np.arange(len(kinds)), [len(u) for u in units]), np.concatenate(units)
         whole = sparse.csr_array(sparse.hstack(kinds, format="csr"))
         tokens, steps = whole.indices.astype(np.int64), whole.data.astype(np.int64)
@@ -362,16 +362,6 @@ def by_moments(K: FloatArray, counts: Any, top: int) -> FloatArray:
     log_pmf = np.cumsum(safe_log(np.maximum(np.insert(ratio, 0, 1.0, axis=1), 0.0)), axis=1)
     pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))
     return np.asarray(pmf / pmf.sum(axis=1, keepdims=True))
-
-
-def merge_alone(steps: Any, unit: FloatArray) -> tuple[Any, FloatArray]:
-    """Merge the tokens that only one item holds into one token of that item."""
-    alone = np.bincount(steps.indices, minlength=unit.size) == 1
-    total = steps @ (unit * alone)
-    holders = np.flatnonzero(total)
-    pairs = np.ones(holders.size), (holders, np.arange(holders.size))
-    merged = sparse.csr_array(pairs, (total.size, holders.size))
-    return sparse.hstack([steps[:, ~alone], merged], "csr"), np.append(unit[~alone], total[holders])
 
 
 def in_steps(C: Any) -> tuple[Any, FloatArray]:

@@ -97,7 +97,7 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
 
 
 def diversify_dask(
-    embeddings: Any, scores: Any, settings: Settings, asked: dict[str, Any], given: Any, **call: Any
+    embeddings: Any, scores: Any, settings: Settings, limited_by: dict[str, Any], given: Any, **options: Any
 ) -> DiverseSelection:
     """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
     if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
@@ -115,10 +115,11 @@ def diversify_dask(
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
-        asked = asked | {"exclude": np.union1d(check_subset(asked["exclude"], len(embeddings), "exclude"), items)}
-    if "work" in call:  # to know whether a block is still the same we would have to read it
+        exclude = check_subset(limited_by["exclude"], len(embeddings), "exclude")
+        limited_by = limited_by | {"exclude": np.union1d(exclude, items)}
+    if "work" in options:  # to know whether a block is still the same we would have to read it
         raise TypeError("work= is for files (`dpplearn select --work`), which have a time of change.")
-    return choose_in_parts(parts, embeddings.shape[1], scores, settings, asked, given, **call)
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, limited_by, given, **options)
 
 
 def choose_in_parts(
@@ -126,7 +127,7 @@ def choose_in_parts(
     d: int,
     scores: Any,
     settings: Settings,
-    asked: dict[str, Any],
+    limited_by: dict[str, Any],
     given: Any = None,
     *,
     client: Any = None,
@@ -140,12 +141,12 @@ def choose_in_parts(
 
     Parameters
     ----------
-    asked : dict
+    limited_by : dict
         The limits, as `check_limits` reads them.
     given : array, optional
         Rows of d numbers.
     client : distributed.Client, optional
-        By default the current one; where there is none, a local cluster for as long as it takes.
+        By default the current one; if there is none, a local cluster for this call.
     n_jobs : int, optional
         Workers of a local cluster, of one thread each; by default one for each core.
     per_part : int, optional
@@ -166,43 +167,42 @@ def choose_in_parts(
     n = parts[-1].stop if parts else 0
     z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     q = qualities(z, settings.scale, settings.diversity)
-    limits = check_limits(n, **asked)
+    limits = check_limits(n, **limited_by)
     if n == 0:
         return choose(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
-    known = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
+    before = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
     spare = max(FEWEST, SPARE * -(-limits.k // len(parts)) if limits.sized else 0)
     spare = spare if per_part is None else check_int(per_part, "per_part", low=1)
-    # the kernel is decided for all parts together, because k is
-    here, wide = settings._replace(kernel="near" if settings.is_near(limits, known, d) else "linear"), limits
-    size = max(limits.include.size, spare)
+    size, part_limits = max(limits.include.size, spare), limits
+    # k is for all parts together, and so is the choice of the kernel
+    part_settings = settings._replace(kernel="near" if settings.is_near(limits, before, d) else "linear")
     if limits.sized:  # with a nugget, a part can give more candidates than its rank
-        here = here._replace(nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget)
+        part_settings = part_settings._replace(nugget=SMALL_NUGGET if settings.nugget is None else settings.nugget)
         times = -(-spare // max(limits.k, 1))
-        wide = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
+        part_limits = replace(limits, k=size, budget=times * limits.budget, most=times * np.minimum(limits.most, n))
     tasks = []
     for part in parts:
-        some = np.arange(part.start, part.stop)
-        inside = limits_of(wide, some)
-        tasks.append(PartTask(q[some], here, inside, known, tuple(options.items()), some.size <= size))
+        items = np.arange(part.start, part.stop)
+        more = limits_of(part_limits, items), before, tuple(options.items()), items.size <= size
+        tasks.append(PartTask(q[items], part_settings, *more))
     picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
     items = np.concatenate([part.items for part in picked])
     rows = np.concatenate([part.rows for part in picked])
     embedded = Embedded(*read_features(rows), q[items])
-    chosen = choose(embedded, settings, limits_of(limits, items), known, **options)
+    chosen = choose(embedded, settings, limits_of(limits, items), before, **options)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
-    mine, reason = chosen.subset, chosen.reason
-    if mine.size == items.size < n:
-        reason = f"the parts gave no more candidates than these: {reason}"
-    whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
-    return PartsSelection(*whole, embedded.part(mine), list(parts))
+    every = len(chosen) == items.size < n
+    reason = f"the parts gave no more candidates than these: {chosen.reason}" if every else chosen.reason
+    whole = items[chosen.subset], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits
+    return PartsSelection(*whole, embedded.part(chosen.subset), list(parts))
 
 
 def limits_of(limits: Limits, items: IntArray) -> Limits:
     """The limits of some of the items, numbered from 0."""
-    include, exclude = (np.flatnonzero(np.isin(items, some)) for some in (limits.include, limits.exclude))
-    some: Any = {"cost": limits.cost[items], "group": limits.group[items], "include": include, "exclude": exclude}
-    equal = bool((some["cost"] == some["cost"][:1]).all())
-    return replace(limits, **some, k=min(limits.k, items.size), equal=equal)
+    include, exclude = (np.flatnonzero(np.isin(items, listed)) for listed in (limits.include, limits.exclude))
+    cost, k = limits.cost[items], min(limits.k, items.size)
+    part: Any = {"cost": cost, "equal": bool((cost == cost[:1]).all()), "k": k, "group": limits.group[items]}
+    return replace(limits, **part, include=include, exclude=exclude)
 
 
 def first_round(

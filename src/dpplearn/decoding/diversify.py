@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -248,6 +249,8 @@ def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
 
 def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | None = None) -> Embedded:
     """The items' rows, their lengths and qualities; without scores, all qualities are equal."""
+    if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
+        check_whole(embeddings)
     plain = isinstance(embeddings, np.ndarray) or sparse.issparse(embeddings)
     rows: Any = embeddings if plain else as_numbers(embeddings, "embeddings")
     n = rows.shape[0] if rows.ndim else 1
@@ -255,6 +258,18 @@ def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | N
         return Embedded(rows, np.empty(0), np.empty(0))
     z = np.zeros(n) if scores is None else read_scores(scores, n, settings.diversity == 0.0)
     return Embedded(*read_features(rows, "embeddings", n_jobs=n_jobs), qualities(z, settings.scale, settings.diversity))
+
+
+def check_whole(rows: Any) -> None:
+    """An error if the rows are a memory map, or a view of one, whose file became shorter: reading it would crash."""
+    whole = None
+    while isinstance(rows, np.ndarray):
+        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
+    if whole is not None and whole.filename is not None:
+        need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
+        if size < need:
+            found = f"a memory map of {need} bytes of {whole.filename}, which has only {size} now"
+            raise ValueError(f"embeddings are {found}. Write the file anew, and map it again.")
 
 
 def choose(

@@ -301,7 +301,7 @@ def check_possible(limits: Limits) -> None:
             raise ValueError(f"include must be within max_per_group, but {found}.")
     size, left = int(np.maximum(need, inside).sum()), Remaining(limits, limits.include)
     if size > limits.k:
-        raise ValueError(f"min_per_group cannot be met: with include it needs {size} items, and k is {limits.k}.")
+        raise ValueError(f"min_per_group cannot be met: with include it asks for {size} items, and k is {limits.k}.")
     if (price := left.spent + left.pledged) > limits.room:
         found = f"the cheapest items that would do cost {price:g}, and the budget is {limits.budget:g}"
         raise ValueError(f"min_per_group cannot be met: {found}.")

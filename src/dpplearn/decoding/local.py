@@ -22,7 +22,6 @@ from dpplearn.operand import Operand
 from dpplearn.process import impossible
 
 LEAST_GAIN = 1e-9  # an improvement raises the log-probability by more
-TRIES = 64  # most moves whose gains are computed anew in one step
 
 
 def local_search(
@@ -120,7 +119,7 @@ def improve(
     while time.perf_counter() < end:
         gains = moves(candidates, limits, Y, min_cost).ravel()
         hopeful = np.flatnonzero(gains > LEAST_GAIN)
-        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")[:TRIES]]:
+        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")]:
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
@@ -129,8 +128,7 @@ def improve(
                 Y, value = Z, reached
                 break
         else:
-            few = hopeful.size <= TRIES
-            return Y, "no move improves it" if few else f"none of the {TRIES} most hopeful moves improves it"
+            return Y, "no move improves it"
     return Y, "the time is over"
 
 

@@ -68,7 +68,7 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
         return 0.0 * s
     if largest > 1e307:  # the difference of two scores might overflow
         return standardize(s / 4.0, eps, ranked)
-    if not ranked and smallest_far_gap(np.sort(sample(s, low, high)) if v is None else v) == np.inf:
+    if not ranked and smallest_far_gap(np.sort(some_scores(s, low, high)) if v is None else v) == np.inf:
         return centred(s, low, high)
     return s.new_tensor(set_apart(s.cpu().numpy(), eps, ranked)) if tensor else set_apart(s, eps, ranked)
 
@@ -84,7 +84,7 @@ def centred(s: Any, low: float, high: float) -> Any:
     return s
 
 
-def sample(s: Any, low: float, high: float) -> FloatArray:
+def some_scores(s: Any, low: float, high: float) -> FloatArray:
     """Every m-th score with the lowest and the highest; all scores if the sample has hardly any different ones."""
     some = s[:: 1 + (len(s) - 1) // SAMPLE]
     values = np.append(some.cpu() if hasattr(s, "cpu") else some, [low, high])

@@ -167,9 +167,9 @@ def kind_of(name: str, values: np.ndarray) -> Kind:
     first: dict[str, tuple[int, Any]] = {}
     for row, x in enumerate(values.tolist()):
         if not is_missing(x):
-            text = "category" if isinstance(x, str) else type(x).__name__
-            known = "boolean" if isinstance(x, bool) else "number" if isinstance(x, numbers.Real | Decimal) else text
-            first.setdefault(known, (row, x))
+            other = "category" if isinstance(x, str) else type(x).__name__
+            kind = "boolean" if isinstance(x, bool) else "number" if isinstance(x, numbers.Real | Decimal) else other
+            first.setdefault(kind, (row, x))
     if len(first) > 1:
         kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in first.items())
         raise TypeError(f"Column {name!r} must hold values of one kind, found {kinds}. Convert the column.")

@@ -126,8 +126,8 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
         if kind in ("matrix", "phi", "values"):
             if len(x.shape) != 2 or x.shape[0] != n or (kind == "matrix" and x.shape[1] != n):
                 raise IndexError("a part of its similarities has another shape than its items")
-            made = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
-            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, made))
+            matrix = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
+            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, matrix))
     if not parts:
         raise TypeError("an item set has no similarities")
     own = {"features": row["features"], "cost": row.get("cost"), "k": int(row["k"]) if "k" in row else None}

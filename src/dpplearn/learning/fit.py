@@ -165,8 +165,8 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     except (TypeError, ValueError):
         variance = np.full(m, np.nan)
     if not (variance >= 1e-300).all():  # 1 / variance must be a float
-        known = f"a number or one entry per feature ({m}), numpy.inf or None for no prior"
-        raise ValueError(f"prior_variance must be positive, {known}; found {prior_variance!r:.60}.")
+        rule = f"a number or one entry per feature ({m}), numpy.inf or None for no prior"
+        raise ValueError(f"prior_variance must be positive, {rule}; found {prior_variance!r:.60}.")
     return np.asarray(1 / variance)
 
 
@@ -305,12 +305,12 @@ def warn_unless_settled(posterior: Posterior, best: Optimum, theta: FloatArray, 
     running = (np.abs(theta) * scale > RUNAWAY[0]) & (std > RUNAWAY[1] / np.maximum(scale, 1e-300))
     running &= posterior.precision == 0
     if running.any():
-        found = ", ".join(
+        named = ", ".join(
             f"{names[j]} ({theta[j]:+.1f} and {'rising' if theta[j] > 0 else 'falling'})"
             for j in np.flatnonzero(running).tolist()
         )
         warn_user(
-            f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
+            f"These weights run away to infinity, because the data separate on them and they have no prior: {named}. "
             "Give them a finite prior_variance, or leave the features out.",
             ConvergenceWarning,
         )
@@ -322,9 +322,9 @@ def warn_unless_settled(posterior: Posterior, best: Optimum, theta: FloatArray, 
             ConvergenceWarning,
         )
     elif np.isinf(std).any():
-        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
+        named = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
         warn_user(
-            f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
+            f"The data do not determine the weights of {named}: the columns are zero or collinear, and without a prior "
             "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
         )
     return best.converged

@@ -298,9 +298,9 @@ def check_item_sets(
     return X  # type: ignore[return-value]  # each entry was checked above
 
 
-def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str) -> None:
+def check_encoding(new: Encoding | None, encoding: Encoding | None, name: str) -> None:
     """An error if a table was read in another way than before, so that its numbers mean something else."""
-    if not (encoding is None or found is None or found is encoding or found == encoding):
+    if not (encoding is None or new is None or new is encoding or new == encoding):
         raise ValueError(
             f"{name} was read from its table in another way than before: categories, averages, scales or columns "
             "differ. Read it with ItemSet.from_long(table, ..., encoding=...), model.encoding_ or X[0].encoding."

@@ -62,10 +62,7 @@ class Fitted:
 
 
 class ConditionalPredictor:
-    """A conditional DPP with a quality and a similarity.
-
-    It does without scikit-learn, whose import takes longer than a summary; `ConditionalDPP` is the estimator.
-    """
+    """A conditional DPP with a quality and a similarity, for users who do not wait for scikit-learn's import."""
 
     quality_: LogLinear
     similarity_: Similarity

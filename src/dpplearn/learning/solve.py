@@ -298,8 +298,7 @@ def lbfgs_ascent(
         after_step(intermediate_result.x, -float(intermediate_result.fun))
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20, "ftol": 0.0, "gtol": gtol}
-    found = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    return np.asarray(found.x)
+    return np.asarray(optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=options).x)
 
 
 def covariance(hessian: FloatArray, T: FloatArray | None = None) -> tuple[FloatArray, np.ndarray]:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, groupby, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -40,7 +40,7 @@ SHARED_TARGETS = 16  # targets of the same items that one piece may have before 
 N_SHARDS = 32  # pieces of a list, whatever the backend, so that sums are the same
 CACHED_BYTES = 2**25  # size of all files up to which their shards stay in memory
 
-Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
+Source = Shard | str  # a shard in memory, or the path of a file that holds one
 
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:

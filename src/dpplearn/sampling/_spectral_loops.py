@@ -12,7 +12,7 @@ from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
 from dpplearn.sampling import Array
 
-ALIKE = 1e-9  # eigenvectors of close eigenvalues are no more accurate than this; samples cannot show the difference
+SHARE_ERROR = 1e-9  # eigenvectors of close eigenvalues are no more accurate; samples cannot show the difference
 PROPOSALS = 4  # proposals are fetched together; of more, most would be thrown away at the end of a sample
 
 
@@ -75,7 +75,7 @@ def alias_tables(V, accept, alias):
     Shares within rounding of 1 count as 1, so that tables and samples do not depend on the processor.
     """
     n, m = V.shape
-    one = 1.0 - ALIKE
+    one = 1.0 - SHARE_ERROR
     w = np.empty(n)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     for j in range(m):

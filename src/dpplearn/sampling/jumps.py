@@ -21,8 +21,8 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
 
-SHORT = 32  # items in a block; more if W would need too much memory
-ROOM = 2**25  # at most so many numbers are stored in W, 270 MB
+BLOCK_SIZE = 32  # items in a block; more if W would need too much memory
+MOST_NUMBERS = 2**25  # at most so many numbers are stored in W, 270 MB
 PER_TASK = 64  # samples that a thread draws at a time
 
 
@@ -39,7 +39,7 @@ class Jumps(NamedTuple):
 def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
     """The tables for L = Q T Q^T, in O(n d^2) and d^3 for each block."""
     n, d = Q.shape
-    count = max(min(-(-n // SHORT), ROOM // d**2), 1)
+    count = max(min(-(-n // BLOCK_SIZE), MOST_NUMBERS // d**2), 1)
     starts = np.linspace(0, n, count + 1).astype(np.int64)
     W, log_rest, G = np.empty((count + 1, d, d)), np.zeros(count + 1), np.zeros((d, d))
     W[count] = T

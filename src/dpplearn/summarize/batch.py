@@ -54,16 +54,10 @@ def summarize_corpus(
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
         files, notes = corpus.work_through(
-            "Summarizing",
-            "summaries",
-            summarize_piece,
-            (Summarizer.load(model), options, explain),
-            folder=folder,
-            workers=workers,
-            progress=as_progress(progress),
-            size=lambda path: path.read_bytes().count(b"\n"),
-            ending=".jsonl",
-        )
+            "Summarizing", "summaries", summarize_piece, (Summarizer.load(model), options, explain),
+            folder=folder, workers=workers, progress=as_progress(progress),
+            size=lambda path: path.read_bytes().count(b"\n"), ending=".jsonl",
+        )  # fmt: skip
         lines = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
         # errors of a reader that does not read in pieces come last
         bad = ({"id": name, "error": why} for kind, why, name in notes.omissions if kind == "bad")

@@ -232,19 +232,10 @@ def run_experiment(
 ) -> ExperimentOutcome:  # fmt: skip
     """Train, summarize with every system, score.
 
-    Parameters
-    ----------
-    summarizer : Summarizer
-        Every model has its arguments, except the decoder. Its language is that of the corpora.
-    systems : list of str
-    train : list of Cluster
-        With references and different ids, as `clusters_to_score` returns them.
-    test : list of Cluster, or None
-        None leaves out one topic of `train` at a time and tests on that.
-    names : dict
-        The names of the corpora in the record: "train" and "test".
-    out, peers : Path, optional
-        A folder for the results; summaries of other systems, as `read_peers` takes them.
+    Every model has the arguments of `summarizer`, except the decoder; its language is that of the corpora. The clusters
+    have references and different ids, as `clusters_to_score` returns them. Without `test`, one topic of `train` at a
+    time is left out and tested on. `names` are those of the corpora, "train" and "test", `out` is a folder for the
+    results, and `peers` has summaries of other systems, as `read_peers` takes them.
     """
     settings, tested = summarizer.settings, train if test is None else test
     scoring = Scoring(settings.budget, settings.unit, settings.language)

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,6 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.model.oracle import fill
-from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
@@ -110,12 +110,8 @@ def submod_items(split: SplitCluster, budget: float, unit: Unit, r: float = 0.3,
 class Logistic:
     """Logistic regression on the same features: is a sentence in the oracle's extract?
 
-    Attributes
-    ----------
-    w : array
-        Weights: the log odds of a sentence are w . f_i. The features have a constant, so there is no intercept.
-    tradeoff : float
-        lambda of equation 21, chosen on held-out training clusters by ROUGE-1 F.
+    The log odds of a sentence are w . f_i; the features have a constant, so there is no intercept. `tradeoff` is lambda
+    of equation 21, chosen on held-out training clusters by ROUGE-1 F.
     """
 
     w: FloatArray
@@ -173,15 +169,12 @@ def train_logistic(summarizer: Summarizer, clusters: Iterable[Cluster]) -> Logis
     with blas_threads(0):
         splits = [summarizer.features_.read(cluster) for cluster in clusters]
         targets = [summarizer.oracle_items(split) for split in splits]
-        scorers = [rouge_of(split.cluster, settings) for split in splits]
+        scorers = []
+        for cluster in (split.cluster for split in splits):
+            options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
+            rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
+            scorers.append(lambda lines, rouge=rouge: rouge.score(lines)["rouge-1"].f)
         return fit_logistic(splits, targets, scorers, settings.budget, settings.unit, seed=settings.random_state)
-
-
-def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
-    """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
-    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
-    return lambda lines: rouge.score(lines)["rouge-1"].f
 
 
 def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
@@ -253,16 +246,6 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return given or list(SYSTEMS)
 
 
-def summary_of(system: str, models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
-    """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence."""
-    summary = SYSTEMS[system][1](models, split, budget, unit)
-    if isinstance(summary, str):
-        return summary
-    if not summary.size and system != "oracle":  # if no sentence fits, the first is cut, as `Summarizer` cuts its best
-        return cut(split.texts[0], budget, unit)
-    return "\n".join(split.texts[i] for i in summary)
-
-
 class Task(NamedTuple):
     """Clusters to be summarized by some systems, whose models are given or trained by a function."""
 
@@ -271,15 +254,20 @@ class Task(NamedTuple):
     systems: Sequence[str]
 
 
-def summarize_task(task: Task, length: tuple[float, Unit]) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster, after training the models if need be."""
+def summarize_task(task: Task, budget: float, unit: Unit) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster, a sentence a line, after training the models if need be."""
     models = task.models() if callable(task.models) else task.models
     summaries = {system: dict[str, str]() for system in task.systems}
     with blas_threads(0):
         for cluster in task.clusters:
             split = models.summarizer.features_.read(cluster)
             for system, own in summaries.items():
-                own[str(cluster.id)] = summary_of(system, models, split, *length)
+                summary = SYSTEMS[system][1](models, split, budget, unit)
+                if not isinstance(summary, str):
+                    # if no sentence fits, the first is cut, as `Summarizer` cuts its best; an oracle's may be empty
+                    first = cut(split.texts[0], budget, unit) if system != "oracle" else ""
+                    summary = "\n".join(split.texts[i] for i in summary) or first
+                own[str(cluster.id)] = summary
     return summaries
 
 
@@ -292,7 +280,7 @@ def make_summaries(
         pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
     summaries = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, some in workers.each(summarize_task, pieces, (budget, unit)):
+    for piece, some in workers.each(partial(summarize_task, budget=budget, unit=unit), pieces):
         for system, own in some.items():
             summaries[system] |= own
         done += len(piece.clusters)
@@ -305,18 +293,11 @@ _DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IG
 
 
 def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> dict[str, dict[str, str]]:
-    """Other systems' summaries of some clusters, by system and cluster.
+    """Other systems' summaries of clusters with these ids, in any case, by system and cluster.
 
-    Parameters
-    ----------
-    path : Path
-        A JSON Lines file of `{"id", "system", "summary"}`; or a folder with a file SYSTEM/ID.txt for each summary; or
-        a folder with DUC's files `D30001.M.100.T.65`.
-    ids : collection of str
-        Ids of the clusters, in any case; others are left out. A peer without a summary of some cluster is scored on
-        the others, with a warning.
-    required : bool
-        Whether a missing summary is worth a warning, and no summary at all an error.
+    `path` is a JSON Lines file of `{"id", "system", "summary"}`, a folder with a file SYSTEM/ID.txt for each summary,
+    or a folder with DUC's files `D30001.M.100.T.65`. A peer without a summary of some cluster is scored on the others.
+    If summaries are `required`, a warning says so, and it is an error if there are none at all.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")

@@ -39,7 +39,7 @@ from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
 from dpplearn.summarize.text.states import Mask
-from dpplearn.summarize.text.tolls import numbers_of_victims
+from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it raises the agreement
@@ -288,7 +288,7 @@ def is_opening(split: SplitCluster) -> Mask:
 
 def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     """Which sentences tell the last number of dead, where several documents tell one and the set does not."""
-    dead = np.array([numbers_of_victims(text).get("dead", 0) for text in split.texts])
+    dead = np.array([*map(deaths, split.texts)])
     tellers = len({*split.document_numbers[dead > 0].tolist()})
     if dead[subset].any() or tellers < max(2, len(split.cluster.documents) / 4):
         return np.zeros_like(good)
@@ -297,12 +297,9 @@ def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
 
 def earlier_leads(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     """Which openings come before the first sentence of a set in time, where this is not an opening itself."""
-    if not is_dated(split) or not subset.size:
-        return np.zeros_like(good)
-    first, openings = split.when[subset].min(), is_opening(split)
-    if openings[subset[split.when[subset] == first]].any():
-        return np.zeros_like(good)
-    return good & openings & (split.when <= first)
+    openings, first = is_opening(split), min(split.when[subset], default=-1)
+    opened = openings[subset] & (split.when[subset] == first)
+    return good & openings & (split.when <= first) & (is_dated(split) and not opened.any())
 
 
 def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
@@ -336,15 +333,21 @@ def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidate
 def opening(split: SplitCluster, ordered: IntArray) -> int:
     """The sentence that opens a summary of documents without dates.
 
-    The best is the beginning of a document that says how many died, which tells what the others are about; then one
-    that says what happened; then any sentence that does.
+    The best says how many died, which tells what the others are about; then the beginning of a document that says what
+    happened; then any sentence that does.
     """
-    alone = [int(i) for i in ordered if split.alone[i]]
-    telling = [i for i in alone if opens(split.texts[i])]
-    deaths = {i: numbers_of_victims(split.texts[i]).get("dead", 0) for i in telling}
-    dead = sorted(filter(deaths.get, telling), key=deaths.__getitem__, reverse=True)
-    leads = [[i for i in some if split.sentences[i].position == 1] for some in (telling, alone)]
-    return next(some[0] for some in (dead, leads[0], telling, leads[1], ordered.tolist()) if some)
+
+    def merits(i: int) -> tuple[int, bool, bool, bool]:
+        alone, begins = bool(split.alone[i]), split.sentences[i].position == 1
+        tells = alone and opens(split.texts[i])
+        return tells * deaths(split.texts[i]), tells and begins, tells, alone and begins
+
+    return max(ordered.tolist(), key=merits)
+
+
+def deaths(text: str) -> int:
+    """How many died, as far as a sentence says."""
+    return tolls(text)["dead"].number if "dead" in tolls(text) else 0
 
 
 def worth_of(

@@ -67,11 +67,11 @@ class Feature:
         if self.rank:  # ranks can be compared between clusters of any size and kind
             parts.append(ranks(values)[:, None])
         if edges is not None:  # edges that ties made equal leave bins between them empty
-            parts.append(one_hot(np.searchsorted(edges, values, side="right"), self.bins))
+            parts.append(np.eye(self.bins)[np.searchsorted(edges, values, side="right")])
         if self.local_bins:
-            parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
+            parts.append(np.eye(self.local_bins)[local_bins(values, self.local_bins)])
         if self.levels:
-            parts.append(one_hot(values.astype(np.int64), len(self.levels)))
+            parts.append(np.eye(len(self.levels))[values.astype(np.int64)])
         return parts
 
 
@@ -93,13 +93,6 @@ def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> 
     both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
     before = np.cumsum(size) - size
     return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
-
-
-def one_hot(index: IntArray, bins: int) -> FloatArray:
-    """Row i has its one in column index[i]."""
-    out = np.zeros((index.size, bins))
-    out[np.arange(index.size), index] = 1.0
-    return out
 
 
 def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:

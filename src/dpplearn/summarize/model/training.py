@@ -110,16 +110,10 @@ class TrainingPipeline:
     def read(self, settings: SummarizerSettings) -> None:
         """Read and split the corpus; count its clusters, and the documents that have each word."""
         self.files, notes = self.corpus.work_through(
-            "Reading clusters",
-            "read",
-            read_piece,
-            (settings.features != GENERAL,),
-            folder=self.folder,
-            workers=self.workers,
-            progress=self.progress,
-            size=lambda out: len(piece_record(out)["clusters"]),
-            ending=".jsonl",
-        )
+            "Reading clusters", "read", read_piece, (settings.features != GENERAL,),
+            folder=self.folder, workers=self.workers, progress=self.progress,
+            size=lambda out: len(piece_record(out)["clusters"]), ending=".jsonl",
+        )  # fmt: skip
         census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
         self.documents, self.languages, without = 0, set[str](), list[str]()
         for record in map(piece_record, self.files):

@@ -57,7 +57,7 @@ _EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with
 
 
 def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furniture") -> bool:
-    """Whether a piece has words that pages and programs say of themselves; or "of itself", a meeting or a paper."""
+    """Whether a page or program speaks of itself in a piece; for kind "of itself", a meeting or a paper does."""
     if _LONGEST_WORDS[kind].isdisjoint(words(text) if said is None else said):  # most sentences
         return False
     lower = text.lower()
@@ -65,18 +65,18 @@ def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furn
 
 
 def clipped(text: str) -> str:
-    """A text, or its ends where it is very long: so much is looked at, whatever its length."""
+    """A text, or the two ends of a very long one, so that the work does not grow with its length."""
     return text if len(text) <= CLIPPED else text[: CLIPPED // 2] + " " + text[-CLIPPED // 2 :]
 
 
 def counted_words(text: str) -> int:
-    """The words of a text, of Chinese and Japanese ones two characters each."""
+    """The number of words; two Chinese or Japanese characters count as a word."""
     n = count_words(text)
     return (n + 1) // 2 if not text.isascii() and _IDEOGRAPH.search(text) else n
 
 
 class PieceTraits:
-    """What can be seen of a piece of text, without the mark or label before it."""
+    """What can be seen of a piece of text without the bullet or label before it."""
 
     def __init__(self, text: str) -> None:
         label = _LABEL.match(text)
@@ -97,8 +97,6 @@ class PieceTraits:
         self.signs = len(_SIGNS.findall(plain))
         self.small = plain.lstrip("\"'“«(")[:1].islower()
         self.english, self.subject = (not known.isdisjoint(said) for known in (SMALL_ENGLISH, WORD_SETS["subjects"]))
-        heads = WORD_SETS["list heads"]  # it announces a list: "Nine ways to tie a knot"
-        self.is_list_head = not heads.isdisjoint(said[:4]) and self.first in heads | WORD_SETS["numbers"] | {""}
         # how many words are surely verbs (none in "of broken parts" and "things to do"); whether one may be finite, or
         # has the ending of the past, as participles do
         pairs = [*pairwise(["", *said])]
@@ -109,7 +107,7 @@ class PieceTraits:
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
-    """Whether a text on one line is a sentence; `among`: it is not the only one in its paragraph.
+    """Whether a text on one line is a sentence; `among` says that its paragraph has other sentences.
 
     Examples
     --------
@@ -147,8 +145,6 @@ def is_sentence(text: str, among: bool = False) -> bool:
         return False
     if look.first in WORD_SETS["starters"] and verbs < 2 and not (closed and look.subject and "," in look.body):
         return False  # "What to expect."
-    if look.is_list_head and not closed:
-        return False
     if closed and (verbs or look.first in WORD_SETS["imperatives"]):
         return True
     if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
@@ -163,7 +159,7 @@ def is_sentence(text: str, among: bool = False) -> bool:
 
 
 def may_state(text: str) -> bool:
-    """Whether a line of four words or more may state something, as far as can be told without knowing its verb.
+    """Whether a line of four words or more may be a statement whose verb no list has, as headlines are.
 
     Examples
     --------
@@ -172,8 +168,10 @@ def may_state(text: str) -> bool:
     """
     if len(text.split()) < 4 or text[0].islower() or text.isupper() or text[-1] in QUESTION_MARKS or ":" in text:
         return False
-    look = PieceTraits(text)
-    if look.is_list_head or look.first in WORD_SETS["starters"] | WORD_SETS["list heads"] | WORD_SETS["prepositions"]:
+    look, heads = PieceTraits(text), WORD_SETS["list heads"]
+    if not heads.isdisjoint(look.words[:4]) and look.first in WORD_SETS["numbers"] | {""}:  # "Nine ways to tie a knot"
+        return False
+    if look.first in WORD_SETS["starters"] | WORD_SETS["list heads"] | WORD_SETS["prepositions"]:
         return False
     return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
 

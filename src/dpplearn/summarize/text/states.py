@@ -42,7 +42,7 @@ _ALIKE = 2  # words that the tolls of one event share at least
 
 
 def looks_ahead(text: str) -> bool:
-    """Whether it says what is still to come.
+    """Whether a sentence says what is still to come.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def looks_ahead(text: str) -> bool:
 
 
 def passes(text: str) -> bool:
-    """Whether it tells what is going on or still to come, so that the next day's news changes it.
+    """Whether a sentence tells what is going on or still to come, so that the next day's news may change it.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def passes(text: str) -> bool:
     return _COMES.search(text) is not None or _GOING_ON.search(text) is not None
 
 
-def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which sentences tell a state that other documents of their story have left behind.
+def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+    """Which sentences tell a state that later documents have left behind.
 
-    They say what was going on or still to come (`passes`), and a document of a later day follows. Of three or more
-    documents without dates, those say so that announce what was to come, unless half of the documents begin with that:
-    then the matter itself is still to come.
+    Such a sentence says what was going on or still to come (`passes`), and a document of a later day follows. In three
+    or more documents without dates, every announcement counts as past, unless half of the documents begin with one:
+    then the event itself is still to come.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Se
     >>> passing(["Divers were searching.", "The wreck was found."], days, [0, 1]).tolist()
     [True, False]
     """
-    latest = max((time.date() for time in told if time is not None), default=None)
-    undated = np.array([time is None for time in told])
+    latest = max((time.date() for time in times if time is not None), default=None)
+    undated = np.array([time is None for time in times])
     out = np.zeros(len(texts), np.bool_)
-    for i, (text, time) in enumerate(zip(texts, told, strict=True)):
+    for i, (text, time) in enumerate(zip(texts, times, strict=True)):
         out[i] = _COMES.search(text) is not None if time is None else time.date() != latest and passes(text)
     leads = np.array([i for i in first_sentences(documents).values() if undated[i]], np.int64)
     if leads.size < FEWEST_DOCUMENTS or 2 * out[leads].sum() >= leads.size:
@@ -88,15 +88,16 @@ def passing(texts: Sequence[str], told: Sequence[datetime | None], documents: Se
 
 
 def first_sentences(documents: Sequence[int]) -> dict[int, int]:
-    """The first sentence of each document."""
+    """The number of the first sentence of each document."""
     return {document: i for i, document in reversed([*enumerate(documents)])}
 
 
-def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a number of victims that a later document corrects.
 
-    A later document tells a larger one of the same event, or begins with another one. Of documents without a date, the
-    largest number of dead with which one begins is the last. `told` are the dates of the documents of these numbers.
+    A later document tells a larger number for the same event, or begins with another number. Among documents without
+    dates, the largest number of dead with which a document begins is the last. `times` and `documents` are the date and
+    the number of the document of each sentence.
 
     Examples
     --------
@@ -108,8 +109,8 @@ def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: 
     counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
     for i, own, said in counts:
         for j, others, also in counts:
-            is_lead, undated = j in leads, told[i] is None
-            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(told[i], told[j], is_lead):
+            is_lead, undated = j in leads, times[i] is None
+            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(times[i], times[j], is_lead):
                 continue
             out[i] |= any(
                 own[what].is_corrected_by(others[what], (is_lead or what == "missing") and not undated)
@@ -120,7 +121,7 @@ def corrected(texts: Sequence[str], told: Sequence[datetime | None], documents: 
 
 
 def _is_later(one: datetime | None, other: datetime | None, is_lead: bool) -> bool:
-    """Whether the other document is later, or may be: two without a date are compared by how they begin."""
+    """Whether the other document is later. Of two without dates, either may be, if the other begins with its number."""
     if one is None or other is None:
         return one is other and is_lead
     return other.date() > one.date()
