@@ -107,19 +107,14 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     """
     out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
     counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
-    beginnings = [one for one in counts if one[0] in leads]
+    undated = [one for one in counts if one[0] in leads and times[one[0]] is None and "dead" in one[1]]
+    largest = sorted(undated, key=lambda one: one[1]["dead"].number)[-1:]
     for i, own, said in counts:
-        undated = times[i] is None
-        for j, others, also in beginnings if undated else counts:
-            is_lead = j in leads
-            other_story = documents[i] == documents[j] or not _is_later(times[i], times[j]) or len(said & also) < _ALIKE
-            if other_story:
+        for j, others, also in largest if times[i] is None else counts:
+            if documents[i] == documents[j] or not _is_later(times[i], times[j]) or len(said & also) < _ALIKE:
                 continue
-            out[i] |= any(
-                own[what].is_corrected_by(others[what], (is_lead or what == "missing") and not undated)
-                for what in own.keys() & others.keys()
-                if what == "dead" or not undated
-            )
+            for what in own.keys() & others.keys() if times[i] is not None else own.keys() & {"dead"}:
+                out[i] |= own[what].is_corrected_by(others[what], j in leads or what == "missing")
     return out
 
 
