@@ -1,7 +1,5 @@
 """The command `dpplearn select`: what it chooses, writes, explains and refuses."""
 
-import csv
-import io
 import json
 import sys
 from functools import partial
@@ -79,13 +77,6 @@ def test_json(jsonl):
     assert "by near items, because the embeddings have 2 directions" in every["reason"]
 
 
-def test_csv_as_it_came(tmp_path):
-    path = write(tmp_path / "items.csv", 'id,score,vector\n"x, y",1,"[1, 0]"\nq,0.9,1 0.1\nz,0.8,0;1\n')
-    rows = csv.reader(io.StringIO(output(path, "--embedding", "vector", "-k", 2)))
-    assert list(rows) == [["id", "score", "vector"], ["x, y", "1", "[1, 0]"], ["z", "0.8", "0;1"]]
-    assert "line 3: 1.00 similar to line 2" in run(path, "--embedding", "vector", "-k", 2, "--explain").stderr
-
-
 @pytest.mark.parametrize("source", ["jsonl", "csv"])
 @pytest.mark.parametrize("target", ["jsonl", "csv", "TSV"])
 def test_what_is_written_can_be_read_again_and_gives_the_same_choice(source, target, jsonl, tmp_path):
@@ -120,23 +111,6 @@ def test_standard_input(jsonl):
     wrong = refusal("-", "-k", 1, stdin="id,text,score\na,cats sat,3\nb,stocks fell,2\n")
     assert "standard input, line 1 must be a JSON object" in wrong
     assert refusal("-", "-k", 2, stdin="") == "Error: standard input holds no items: there is nothing to select from.\n"
-
-
-def test_no_scores_and_no_words(tmp_path):
-    path = write_lines(tmp_path / "items.jsonl", [{"text": "a b"}, {"text": "a b"}, {"text": "c"}])
-    assert "all items count the same" in run(path, "-k", 2).stderr
-    wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
-    assert records(wordless, "-k", 1) == [{"text": "...", "score": 2}]
-
-
-def test_fewer_than_asked_for_are_told(tmp_path):
-    rows = [{"score": s, "embedding": e} for s, e in ((9, [1, 0]), (8, [1, 0.1]), (1, [0, 1]), (0, [0.1, 1]))]
-    path = write_lines(tmp_path / "items.jsonl", rows)
-    for decoder in ("exact", "local"):
-        found = run(path, "-k", 4, "--decoder", decoder, "--explain")
-        count = len(found.stdout.splitlines())
-        assert count < 4
-        assert f"{count} of the 4 items asked for, though more would fit" in found.stderr
 
 
 def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypatch):
@@ -186,25 +160,6 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "dpplearn.plots.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
     assert "pip install 'dpplearn[plots]'" in refusal(jsonl, "-k", 2, "--report", tmp_path / "why.html")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--text", "text", "--embedding", "vector"), "not both"),
-        (("--score", "missing"), "has no field 'missing'. Fields found: id, text"),
-        (("--budget", 10), "--budget needs --cost FIELD"),
-        (("-k", "five"), "'five' is not a valid whole number or \"auto\""),
-        (("--max-per-group", 1), "--min-per-group need --group FIELD"),
-        (("--group", "id", "--min-per-group", 1), "min_per_group needs k or a budget"),
-        (
-            ("--group", "id", "--min-per-group", 2, "--max-per-group", 1, "-k", 3),
-            "min_per_group cannot be met",
-        ),
-    ],
-)
-def test_options_that_do_not_go_together(jsonl, options, message):
-    assert message in refusal(jsonl, *options)
 
 
 def test_points_between_thousands_beside_decimal_commas(tmp_path):

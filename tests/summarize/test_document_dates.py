@@ -109,11 +109,6 @@ def test_a_day_without_its_year_is_of_the_year_of_the_others():
     assert document_times([*wires, Document("c", BODY, date="2030-12-31")])[0] is None  # which of the two?
 
 
-def test_a_folder_that_does_not_exist_is_no_text():
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        summarize("missing_folder/")
-
-
 @pytest.mark.parametrize("line", ["Sir,", "Dear Sir or Madam,", "Dear Editor", "Sir:", "To the Editor:"])
 def test_a_salutation_is_no_title(line):
     (document,) = parse_document(f"{line}\n\n{BODY}".encode(), "a.txt", "a.txt")

@@ -290,11 +290,6 @@ def test_what_readers_remark_is_noted_where_the_file_is_read(tmp_path):
         parse_document(made.as_bytes(), "a.eml", "a.eml")
 
 
-def test_who_is_addressed_is_no_title():
-    [letter] = parse_document(b"Sir,\n\nThe ferry sails again.", "a.txt", "a.txt")
-    assert (letter.title, letter.text) == (None, "Sir,\n\nThe ferry sails again.")
-
-
 def test_files_without_an_ending_are_read_by_their_content(tmp_path):
     files = {
         "ferry": b"The ferry sails again.",

@@ -212,8 +212,8 @@ def read_vectors(items: Items, before: Items | None, embedding: str | None, text
     texts = items.texts(name)
     if before is None:
         return {"embeddings": tfidf(texts)}
-    given = before.texts(name)
-    rows, again = tfidf([*texts, *given]), set(given)
+    given_texts = before.texts(name)
+    rows, again = tfidf([*texts, *given_texts]), set(given_texts)
     exclude = np.array([i for i, each in enumerate(texts) if each in again], np.int64)
     return {"embeddings": rows[: items.n], "given": rows[items.n :], "exclude": exclude}
 

@@ -244,12 +244,7 @@ class Cluster:
 
     @classmethod
     def from_texts(
-        cls,
-        texts: Iterable[str],
-        *,
-        references: Sequence[str] = (),
-        id: str | None = None,
-        language: str | None = None,
+        cls, texts: Iterable[str], *, references: Sequence[str] = (), id: str | None = None, language: str | None = None
     ) -> Cluster:
         """Make a cluster of strings; its documents are called "1", "2", ...
 

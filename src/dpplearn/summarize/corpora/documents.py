@@ -251,7 +251,7 @@ def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encod
     """The documents of files, patterns and folders."""
     several = [given] if isinstance(given, str | PathLike) else list(given)
     source = Source(Path(), encoding, skip_bad=True)
-    paths = list(dict.fromkeys(path for one in several for path in expand(fspath(one), source)))
+    paths = list(dict.fromkeys(path for place in several for path in expand(fspath(place), source)))
     if not paths:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
     documents, bad = read_paths(paths, source), source.noted("bad")
@@ -275,7 +275,7 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    paths = [one for one in matching(given) if one == path or one.is_file()]
+    paths = [match for match in matching(given) if match == path or match.is_file()]
     if paths == [path] and not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     return paths
@@ -326,32 +326,34 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     """
     if isinstance(given, Cluster):
         return given if language is None else replace(given, language=language)
-    one = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
-    if not one and (isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable)):
+    is_single = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    if not is_single and (
+        isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable)
+    ):
         kind = "None" if given is None else type(given).__name__
         advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
         raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
-    members: list[Any] = [given] if one else list(given)  # type: ignore[arg-type]  # one is no list
+    members: list[Any] = [given] if is_single else list(given)  # type: ignore[arg-type]  # a single one is no list
     if not members:
         raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
     if all(map(is_path, members)):
         return Cluster(read_files(members, encoding), (), None, language)
-    documents = [document for number, one in enumerate(members, 1) for document in documents_of(one, number, encoding)]
+    documents = [x for number, member in enumerate(members, 1) for x in documents_of(member, number, encoding)]
     if not any(document.text.strip() for document in documents):
         raise ValueError("There is nothing to summarize: the text is empty.")
     return Cluster(unlike(documents), (), None, language)
 
 
-def is_path(one: Any) -> bool:
+def is_path(member: Any) -> bool:
     """Whether this is a path to something; an error where it only looks like one."""
-    if isinstance(one, PathLike):
+    if isinstance(member, PathLike):
         return True
-    if not isinstance(one, str) or not 0 < len(one) <= LONGEST_PATH or "\n" in one.strip() or "\0" in one:
+    if not isinstance(member, str) or not 0 < len(member) <= LONGEST_PATH or "\n" in member.strip() or "\0" in member:
         return False
-    if os.path.exists(one):  # of a name that no file can have, too: False
+    if os.path.exists(member):  # of a name that no file can have, too: False
         return True
-    refuse_address(one)
-    bare = one.strip()
+    refuse_address(member)
+    bare = member.strip()
     spaced, named = any(map(str.isspace, bare)), bare.lower().endswith((*suffixes(), *ELSEWHERE))
     if has_magic(bare) and named and not spaced:
         return True  # a pattern, such as storm/*.txt
@@ -362,22 +364,22 @@ def is_path(one: Any) -> bool:
     return False
 
 
-def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
+def documents_of(member: Any, number: int, encoding: str | None) -> list[Document]:
     """The documents of one member of a list; texts are called by their number."""
-    if isinstance(one, Document):
-        return [one]
-    if isinstance(one, bytes | bytearray | memoryview):
-        return parse_document(bytes(one), f"{number}.txt", f"item {number}", encoding)
-    if isinstance(one, Cluster):
+    if isinstance(member, Document):
+        return [member]
+    if isinstance(member, bytes | bytearray | memoryview):
+        return parse_document(bytes(member), f"{number}.txt", f"item {number}", encoding)
+    if isinstance(member, Cluster):
         raise TypeError("Found a list with a Cluster in it: summarize each by itself.")
-    if is_path(one):
-        return read_files([one], encoding)
-    if not isinstance(one, str):
-        kind = "None" if one is None else type(one).__name__
+    if is_path(member):
+        return read_files([member], encoding)
+    if not isinstance(member, str):
+        kind = "None" if member is None else type(member).__name__
         raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
-    if PAGE.match(one):
-        return [html_document(str(number), one)]
-    return [markdown_document(str(number), one) if is_markdown(one) else Document(str(number), unwrapped(one))]
+    if PAGE.match(member):
+        return [html_document(str(number), member)]
+    return [markdown_document(str(number), member) if is_markdown(member) else Document(str(number), unwrapped(member))]
 
 
 def unlike(documents: list[Document]) -> list[Document]:

@@ -253,8 +253,8 @@ def state_of(path: Path) -> str:
     """A digest that changes with the size or the time of a file, or of any file that is read in a folder."""
     files = {path}
     if path.is_dir():  # `walk` follows no links, but folders of clusters may be such
-        files = {*walk(path), *(one for depth in ("*", "*/*", "*/*/*") for one in path.glob(depth) if one.is_file())}
-    stats = ((one.relative_to(path).as_posix(), one.stat()) for one in sorted(files))
+        files = {*walk(path), *(file for depth in ("*", "*/*", "*/*/*") for file in path.glob(depth) if file.is_file())}
+    stats = ((file.relative_to(path).as_posix(), file.stat()) for file in sorted(files))
     seen = [(name, at.st_size, at.st_mtime_ns) for name, at in stats if not re.search(r"(^|/)\.[^/]", name)]
     return sha256(json.dumps(seen).encode()).hexdigest()
 
@@ -286,17 +286,17 @@ def open_corpus(
     usable : bool
         Leave out clusters without a sentence or without a reference, and say so.
     """
-    given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
+    name, models = Path(fspath(path)), None if references is None else Path(fspath(references))
     paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
     if not paths[0].exists():
-        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    for one in paths:
-        reader = next((reader for reader in READERS if reader.looks_like(one)), None)
+        raise FileNotFoundError(f"{name} does not exist. Give a JSON Lines file or a folder of clusters.")
+    for place in paths:
+        reader = next((reader for reader in READERS if reader.looks_like(place)), None)
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
-            raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad, language, usable)))
-    return Corpus(given, sources, skip_bad=skip_bad)
+            raise ValueError(f"{place} must be {kinds()}, but is none. {advice}")
+        sources.append((reader, Source(place, encoding, models, skip_bad, language, usable)))
+    return Corpus(name, sources, skip_bad=skip_bad)
 
 
 def read_clusters(

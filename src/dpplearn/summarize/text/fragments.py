@@ -57,7 +57,7 @@ _EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with
 
 
 def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furniture") -> bool:
-    """Whether a piece has words that pages and programs say of themselves; or "of itself", a meeting or a paper."""
+    """Whether a page or program speaks of itself in a piece; for kind "of itself", a meeting or a paper does."""
     if _LONGEST_WORDS[kind].isdisjoint(words(text) if said is None else said):  # most sentences
         return False
     lower = text.lower()
@@ -65,18 +65,18 @@ def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furn
 
 
 def clipped(text: str) -> str:
-    """A text, or its ends where it is very long: so much is looked at, whatever its length."""
+    """A text, or the two ends of a very long one, so that the work does not grow with its length."""
     return text if len(text) <= CLIPPED else text[: CLIPPED // 2] + " " + text[-CLIPPED // 2 :]
 
 
 def counted_words(text: str) -> int:
-    """The words of a text, of Chinese and Japanese ones two characters each."""
+    """The number of words; two Chinese or Japanese characters count as a word."""
     n = count_words(text)
     return (n + 1) // 2 if not text.isascii() and _IDEOGRAPH.search(text) else n
 
 
 class PieceTraits:
-    """What can be seen of a piece of text, without the mark or label before it."""
+    """What can be seen of a piece of text without the bullet or label before it."""
 
     def __init__(self, text: str) -> None:
         label = _LABEL.match(text)
@@ -107,7 +107,7 @@ class PieceTraits:
 
 
 def is_sentence(text: str, among: bool = False) -> bool:
-    """Whether a text on one line is a sentence; `among`: it is not the only one in its paragraph.
+    """Whether a text on one line is a sentence; `among` says that its paragraph has other sentences.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def is_sentence(text: str, among: bool = False) -> bool:
 
 
 def may_state(text: str) -> bool:
-    """Whether a line of four words or more may state something, as far as can be told without knowing its verb.
+    """Whether a line of four words or more may be a statement whose verb no list has, as headlines are.
 
     Examples
     --------

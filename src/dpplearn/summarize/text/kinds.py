@@ -1,7 +1,7 @@
-"""The kinds of documents that are read for something, and the sentences that say it; there are rules for English alone.
+"""Recognizes English minutes, chats, mails, papers and laws, and the sentences for which people read them.
 
-One reads minutes, chats and mails for what was agreed, a paper for what was done and found, a law for what one must do.
-A kind is told by the words at the heads of lines.
+People read minutes, chats and mails for what was agreed, a paper for what was done and found, a law for what one must
+do. The first words of lines show the kind.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
 
 
 class Kind(NamedTuple):
-    """A kind of document, what its sentences say that it is read for, and where the introduction of a paper begins."""
+    """A kind of document, the pattern of its most wanted sentences, and where the introduction of a paper begins."""
 
     name: str
     says: re.Pattern[str]
@@ -52,7 +52,7 @@ class Kind(NamedTuple):
 
 
 def text_kind(text: str, talk: bool = False) -> Kind | None:
-    """What kind of document it is, "talk", "paper" or "law", if it is of one.
+    """The kind of a document, "talk", "paper" or "law"; None for any other.
 
     Examples
     --------

@@ -104,7 +104,7 @@ _SCARE = 4  # words of a quotation that only sets a term apart
 def why_not_alone(
     text: str, language: str | None = "English", said: Sequence[str] | None = None, is_item: bool = False
 ) -> Lack | None:
-    """What a sentence lacks to be chosen by itself; None where it stands alone. `said` are its words, if known.
+    """Why a sentence cannot be chosen by itself; None if it can. `said` are its words, if they are known.
 
     An item of a list that ends with a stop may be shorter than other sentences.
 
@@ -145,7 +145,7 @@ def why_not_alone(
 
 
 def asks_all(text: str) -> bool:
-    """Whether a sentence asks those who are there what to do, and not one of them to go on.
+    """Whether a question is put to everybody ("Where should we meet?"), not to one person.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def _instructs(text: str, said: Sequence[str]) -> bool:
 
 
 def _quotes(text: str) -> bool:
-    """Whether it has half a quotation, one that is most of the sentence, or one of somebody without a full name."""
+    """Whether a sentence has half a quotation, is mostly one, or quotes words that nothing outside them explains."""
     if not any(map(text.__contains__, ('"', "``", "“", "”", "„", "«", "»"))):  # most sentences
         return False
     if len(_MARK.findall(text)) % 2:
@@ -182,7 +182,7 @@ def _quotes(text: str) -> bool:
 
 
 def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
-    """Whether a reader needs the sentence before to know who or what this one is about, or what it answers.
+    """Whether a reader needs the sentence before to know who or what this one is about.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
 
 
 def opens(text: str) -> bool:
-    """Whether an English sentence may open a summary: its beginning names who and what, and it tells what happened.
+    """Whether an English sentence may open a summary: it names who and what at once, and tells what happened.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def opens(text: str) -> bool:
 
 
 def _points_back(parts: list[str]) -> bool:
-    """Whether an English sentence begins with "the move", "two other men": a thing that was told before."""
+    """Whether an English sentence begins with a thing mentioned before, such as "the move" or "two other men"."""
     if parts and parts[0] in WORD_SETS["counts"] and parts[1:2] in (["other"], ["others"], ["more"]):
         return True
     the, *rest = parts or [""]
@@ -241,7 +241,7 @@ def _points_back(parts: list[str]) -> bool:
 
 
 def _has_loose_pronoun(text: str) -> bool:
-    """Whether the first "he", "she", "they" of a sentence stands before any name or noun that could explain it."""
+    """Whether the first "he", "she" or "they" of a sentence comes before any name or noun that could explain it."""
     found = _PRONOUN.search(text)
     if found is None:
         return False

@@ -42,7 +42,7 @@ _ALIKE = 2  # words that the tolls of one event share at least
 
 
 def looks_ahead(text: str) -> bool:
-    """Whether it says what is still to come.
+    """Whether a sentence says what is still to come.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def looks_ahead(text: str) -> bool:
 
 
 def passes(text: str) -> bool:
-    """Whether it tells what is going on or still to come, so that the next day's news changes it.
+    """Whether a sentence tells what is going on or still to come, so that the next day's news may change it.
 
     Examples
     --------
@@ -64,11 +64,11 @@ def passes(text: str) -> bool:
 
 
 def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which sentences tell a state that other documents of their story have left behind.
+    """Which sentences tell a state that later documents have left behind.
 
-    They say what was going on or still to come (`passes`), and a document of a later day follows. Of three or more
-    documents without dates, those say so that announce what was to come, unless half of the documents begin with that:
-    then the matter itself is still to come.
+    Such a sentence says what was going on or still to come (`passes`), and a document of a later day follows. In three
+    or more documents without dates, every announcement counts as past, unless half of the documents begin with one:
+    then the event itself is still to come.
 
     Examples
     --------
@@ -88,15 +88,16 @@ def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: S
 
 
 def first_sentences(documents: Sequence[int]) -> dict[int, int]:
-    """The first sentence of each document."""
+    """The number of the first sentence of each document."""
     return {document: i for i, document in reversed([*enumerate(documents)])}
 
 
 def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
     """Which sentences tell a number of victims that a later document corrects.
 
-    A later document tells a larger one of the same event, or begins with another one. Of documents without a date, the
-    largest number of dead with which one begins is the last. `times` are those of the documents of these numbers.
+    A later document tells a larger number for the same event, or begins with another number. Among documents without
+    dates, the largest number of dead with which a document begins is the last. `times` and `documents` are the date and
+    the number of the document of each sentence.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
 
 
 def _is_later(one: datetime | None, other: datetime | None, is_lead: bool) -> bool:
-    """Whether the other document is later, or may be: two without a date are compared by how they begin."""
+    """Whether the other document is later. Of two without dates, either may be, if the other begins with its number."""
     if one is None or other is None:
         return one is other and is_lead
     return other.date() > one.date()

@@ -1,9 +1,10 @@
-"""Numbers of victims that English sentences tell: how many, of whom, and whether a later number corrects them."""
+"""Reads numbers of victims in English sentences: how many, of whom, and whether a later number corrects them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -52,14 +53,14 @@ _TOLL_PARTS = (
 
 
 class Toll(NamedTuple):
-    """A number of victims, whom it counts ("" if nobody in particular), and how far "at least" lets it grow."""
+    """A number of victims, whom it counts ("" for people in general), and how far "at least" lets it grow."""
 
     number: int
     counted: str = ""
     true_up_to: float = 1.0
 
     def is_corrected_by(self, other: Toll, last: bool) -> bool:
-        """Whether a later number of the same people is larger, or is another one and surely the last."""
+        """Whether a later number for the same people is larger, or differs and is surely the last."""
         if self.number == other.number or (self.counted and other.counted and self.counted != other.counted):
             return False
         if self.number < other.number:
@@ -67,6 +68,7 @@ class Toll(NamedTuple):
         return last and other.true_up_to == 1.0
 
 
+@lru_cache(maxsize=10_000)  # several rules ask of the same sentence
 def tolls(text: str) -> dict[str, Toll]:
     """The largest number of those killed, hurt, missing or made homeless that a sentence tells.
 
@@ -88,12 +90,12 @@ def tolls(text: str) -> dict[str, Toll]:
 
 
 def has(text: str, parts: Sequence[str]) -> bool:
-    """Whether a text has one of these parts, in any case: quicker than a pattern that nearly no sentence matches."""
+    """Whether a text has one of these parts, in any case. This is quicker than a pattern that few sentences match."""
     return any(map(text.lower().__contains__, parts))
 
 
 def _slack(before: str) -> float:
-    """How much larger the last number may be than one told after these words, for that not to be wrong."""
+    """How many times larger the last number may be before a number after these words becomes wrong."""
     if not _AT_LEAST.search(before):
         return 1.0
     return 2.0 if _IN_PASSING.search(before) else 1.25

@@ -40,7 +40,7 @@ _SENT_ON = re.compile(
 )
 _FIELD = re.compile(
     r"\*?(?:From|To|Cc|Bcc|Sent|Date|Subject|Reply-To|Von|An|Gesendet|Datum|Betreff|De|À|A|Envoyé|Objet|Para|"
-    r"Enviado|Fecha|Asunto|Da|Inviato|Oggetto|Van|Verzonden|Onderwerp|Aan)\s?:\*?\s",
+    r"Enviado|Fecha|Asunto|Da|Inviato|Oggetto|Van|Verzonden|Onderwerp|Aan)\s?:\*?\s"
 )
 _FIRST = re.compile(r"\*?(?:From|Von|De|Da|Van)\s?:\*?\s")
 _DEVICE = re.compile(
@@ -110,7 +110,7 @@ def read_message(file: DocumentFile) -> Document:
         file.remarks.append(f"{file.place}: {count} of the e-mail not read. Save and give them too.")
     title, date = _REPLY.sub("", header(message, "subject"), count=1) or None, day_sent(message)
     if texts and texts[0].get_content_subtype() == "html":
-        parts = own_html(one for part in texts for one in html_blocks(decoded(part)))
+        parts = own_html(block for part in texts for block in html_blocks(decoded(part)))
         return Document.of_blocks(file.name, parts, title, date)
     return Document(file.name, own_text("\n\n".join(map(decoded, texts))), title, date)
 
@@ -251,4 +251,4 @@ def _drop_introduction(kept: list[int], lines: list[str]) -> None:
 def _is_header(lines: list[str], at: int) -> bool:
     """Whether the header of another message stands here: a sender, and two more fields right under it."""
     below = lines[at + 1 : at + 6]
-    return _FIRST.match(lines[at].strip()) is not None and sum(bool(_FIELD.match(one.strip())) for one in below) >= 2
+    return _FIRST.match(lines[at].strip()) is not None and sum(bool(_FIELD.match(line.strip())) for line in below) >= 2

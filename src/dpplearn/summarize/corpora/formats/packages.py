@@ -155,7 +155,7 @@ def read_spine(package: Package, opf: str) -> list[str]:
     types = [(item, item.get("type", "").lower().removeprefix("other.")) for item in book.iter("reference")]
     leading |= {member_of(item) for item, kind in types if is_leading(kind)}
     order = dict.fromkeys(item.get("idref", "") for item in book.iter("itemref") if item.get("linear") != "no")
-    places = [pages[one] for one in order if one in pages and pages[one] not in leading]
+    places = [pages[name] for name in order if name in pages and pages[name] not in leading]
     return [place for place in places if not is_leading(posixpath.splitext(posixpath.basename(place))[0])] or places
 
 

@@ -141,8 +141,8 @@ def lines_of(pages: list[list[Word]]) -> list[Line]:
     kept = without_edges([rows_of(words) for words in pages])
     sure = Counter(x for rows in kept for x in columns(rows, frozenset())[1])
     known = frozenset(x for x, times in sure.items() if PAGE_SHARE * times >= len(pages))
-    found = [(page, column) for page, rows in enumerate(kept) for column in columns(rows, known)[0]]
-    return [line for number, (page, column) in enumerate(found) for line in column_lines(column, page, number)]
+    in_order = [(page, column) for page, rows in enumerate(kept) for column in columns(rows, known)[0]]
+    return [line for number, (page, column) in enumerate(in_order) for line in column_lines(column, page, number)]
 
 
 def rows_of(words: Iterable[Word]) -> list[Row]:
@@ -168,7 +168,7 @@ def cells_of(row: Row, gap: float) -> list[Row]:
 
 def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
     """The rows of pages without headers and footers: lone numbers, what repeats but for digits, what counts pages."""
-    seen: Counter[tuple[bool, str | int]] = Counter()
+    times: Counter[tuple[bool, str | int]] = Counter()
     edges: list[dict[int, set[tuple[bool, str | int]]]] = []
     for number, rows in enumerate(pages):
         half = min(EDGE, (len(rows) + 1) // 2)
@@ -176,12 +176,12 @@ def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
         for at in {*range(half), *range(len(rows) - half, len(rows))}:
             text, top = text_of(rows[at]), at < half
             repeated = "" if _PAGE_NUMBER.fullmatch(text) else re.sub("[0-9]+", "#", text) + f" {rows[at][0].base:.0f}"
-            counted = [int(one[1] or one[2]) - number for one in _NUMBER_AT_END.finditer(text)]
+            counted = [int(match[1] or match[2]) - number for match in _NUMBER_AT_END.finditer(text)]
             marks: list[str | int] = [repeated, *counted] if len(text) <= 100 else [repeated]
             edges[-1][at] = {(top, mark) for mark in marks}
-            seen.update(edges[-1][at])
+            times.update(edges[-1][at])
     least = {str: max(2, 0.4 * len(pages)), int: max(3, 0.5 * len(pages))}
-    dropped = {mark for mark, times in seen.items() if mark[1] == "" or times >= least[type(mark[1])]}
+    dropped = {mark for mark, n in times.items() if mark[1] == "" or n >= least[type(mark[1])]}
     return [
         [row for at, row in enumerate(rows) if dropped.isdisjoint(marks.get(at, ()))]
         for rows, marks in zip(pages, edges, strict=True)
@@ -194,7 +194,7 @@ def columns(rows: list[Row], known: frozenset[float]) -> tuple[list[list[Row]], 
     A page is cut into what is above the longest gutter, left of it, right of it, and below, again and again. Where
     columns are `known` to begin on other pages, few lines make one.
     """
-    found, sure, left = list[list[Row]](), list[float](), [rows]
+    in_order, sure, left = list[list[Row]](), list[float](), [rows]
     while left:
         rows = left.pop()
         if gutter := find_gutter(rows, known):
@@ -204,8 +204,8 @@ def columns(rows: list[Row], known: frozenset[float]) -> tuple[list[list[Row]], 
             sides = [rows_of(word for word in inside if (word.x0 < x - NEAR) == side) for side in (False, True)]
             left += [part for part in (rows[last + 1 :], *sides, rows[:first]) if part]
         elif rows:
-            found.append(rows)
-    return found, sure
+            in_order.append(rows)
+    return in_order, sure
 
 
 def find_gutter(rows: list[Row], known: frozenset[float]) -> Gutter | None:
@@ -322,7 +322,7 @@ def name_kinds(groups: list[Group], body: float) -> None:
 
 def title_heading(groups: list[Group], body: float, title: str | None) -> Group | None:
     """The heading on the first page that is the title: the one that says it, or else the largest."""
-    heads = [one for one in groups if one.kind == "heading" and one.lines[0].page == groups[0].lines[0].page]
+    heads = [x for x in groups if x.kind == "heading" and x.lines[0].page == groups[0].lines[0].page]
     if title is not None:
         return next((head for head in heads if _letters(head.text) == _letters(title)), None)
     largest = max(heads, key=lambda head: head.size, default=None)
