@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_subset, warn_user
+from dpplearn._checks import IntArray, Items, check_choice, check_subset, warn_user
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import check_diversity
@@ -22,7 +22,6 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
@@ -84,13 +83,6 @@ class Summarizer(SummarizerSettings):
     True
     """
 
-    theta_: FloatArray
-    theta_std_: FloatArray
-    rho_: float
-    features_: SentenceFeatures
-    _trained: Trained
-    language_: str | None
-    training_: dict[str, Any]
     _bundled = False  # whether it is the model that comes with dpplearn, which is for texts of any length
 
     def fit(
@@ -318,10 +310,7 @@ class Summarizer(SummarizerSettings):
         return estimator
 
 
-@cache
-def bundled() -> Summarizer:
-    """The model that comes with dpplearn, read once."""
-    return Summarizer.load()
+bundled = cache(Summarizer.load)  # the model that comes with dpplearn, read once
 
 
 def summarize(

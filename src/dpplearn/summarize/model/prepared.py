@@ -99,14 +99,9 @@ class Prepared:
             return self
         return self._asked.get(question, lambda: replace(self, question=Question.of(self.split, question)))
 
-    @cached_property
-    def contributions(self) -> FloatArray:
-        """What each feature adds to 2 log q of each sentence, a row for each sentence."""
-        return self.model.quality_.contributions(self.split.items)
-
     def terms(self, i: int) -> dict[str, float]:
         """What adds to 2 log q of a sentence: features, and the lift; largest first, without zeros."""
-        terms = dict(zip(self.model.quality_.names, self.contributions[i].tolist(), strict=True))
+        terms = dict(zip(self.model.quality_.names, (self.split.F[i] * self.model.theta_).tolist(), strict=True))
         terms[OF_KIND if self.question is None else REASON] = 2.0 * float(self.lift[i])
         return {name: x for name, x in sorted(terms.items(), key=lambda item: -abs(item[1])) if x != 0.0}
 
