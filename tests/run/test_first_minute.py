@@ -1,6 +1,5 @@
 """On a fresh machine a small problem is answered before a compiler has begun, and as it is answered ever after."""
 
-import io
 import json
 import os
 import subprocess
@@ -10,8 +9,6 @@ import threading
 import pytest
 
 from dpplearn import _numba as jit
-from dpplearn._run import progress
-from dpplearn._run.progress import Notice
 from waiting import until
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
@@ -194,30 +191,3 @@ print(child.exitcode)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout == "0\n", run.stderr
-
-
-@pytest.fixture
-def fresh(monkeypatch):
-    """As in a new process: nothing was said, and nothing compiled."""
-    new = Notice()
-    for module in (jit, progress):
-        monkeypatch.setattr(module, "notice", new)
-    monkeypatch.setattr(jit, "SPENT", [])
-
-
-@pytest.mark.usefixtures("fresh")
-@pytest.mark.parametrize("stream", ["notebook", "log", "pipe"])
-def test_compiling_is_said_once_and_not_to_programs(stream, loop, monkeypatch, tmp_path):
-    read, write = os.pipe()
-    with io.StringIO() as notebook, (tmp_path / "log").open("w+") as log, os.fdopen(write, "w") as pipe:
-        monkeypatch.setattr(sys, "stderr", {"notebook": notebook, "log": log, "pipe": pipe}[stream])
-        with jit.compiled_always():
-            loop(2.0)
-            loop(2)
-        monkeypatch.undo()
-        said = {"notebook": notebook.getvalue(), "log": (tmp_path / "log").read_text()}
-    with os.fdopen(read) as other_end:
-        said["pipe"] = other_end.read()
-    expected = "" if stream == "pipe" else "dpplearn compiles loops that it needs now; they are kept on disk.\n"
-    assert said.pop(stream) == expected
-    assert not any(said.values())

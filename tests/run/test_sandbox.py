@@ -119,12 +119,6 @@ def test_work_that_nobody_waits_for_is_killed():
         os.kill(process, 0)
 
 
-def test_a_process_that_was_killed_while_it_waited_is_replaced(boxes):
-    os.kill(int(ask("process_id")), signal.SIGKILL)
-    assert ask("process_id")
-    assert boxes.lost == 0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
 @pytest.mark.usefixtures("boxes")

@@ -2,25 +2,20 @@
 
 import contextlib
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import tracemalloc
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 
 import stuck
-from dpplearn._run.processes import Sandboxes
 from dpplearn.web import Settings
-from dpplearn.web.problems import MOST_ERRORS, Problem
-from dpplearn.web.work import Deadline, ReaderError, run_in_process
+from dpplearn.web.problems import MOST_ERRORS
 from waiting import until
 
 CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
@@ -60,31 +55,6 @@ def test_bodies_of_many_values_are_refused_in_little_memory(client, example, nam
 
 
 # Work ends at its deadline, wherever it is
-
-
-@pytest.fixture
-def readers():
-    """Does a job in a process; its `boxes` are the processes."""
-    boxes = Sandboxes()
-    run = partial(run_in_process, boxes, Settings())
-    yield SimpleNamespace(run=run, boxes=boxes)
-    boxes.close()
-
-
-def test_a_process_that_does_not_end_is_killed(readers):
-    first = readers.run(stuck.process_id, Deadline(60))
-    with pytest.raises(Problem, match="max_seconds"):
-        readers.run(stuck.forever, Deadline(0.5))
-    with pytest.raises(ProcessLookupError):
-        os.kill(first, 0)
-    with pytest.raises(ReaderError):
-        readers.run(stuck.gone, Deadline(60))
-    left = Deadline(60)
-    threading.Timer(0.3, left.stop).start()  # the client closes its connection
-    with pytest.raises(Problem):
-        readers.run(stuck.forever, left)
-    assert readers.boxes.lost == 3
-    assert readers.run(stuck.process_id, Deadline(60)) != first
 
 
 def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, is_problem, monkeypatch):

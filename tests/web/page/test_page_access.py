@@ -9,17 +9,6 @@ from playwright.sync_api import expect
 # Contrast as WCAG 2 defines it, of every element with text of its own against what is painted behind it.
 
 
-def test_the_theme_can_be_chosen_and_is_remembered(seen: Seen) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = seen.page.evaluate(ground)
-    seen.find("#theme").click()
-    seen.find("#theme").click()
-    expect(seen.find("#theme")).to_have_attribute("aria-label", "Theme: dark")
-    assert seen.page.evaluate(ground) != light
-    seen.page.reload()
-    expect(seen.find("#theme")).to_have_attribute("aria-label", "Theme: dark")
-
-
 def test_everything_by_keyboard(seen: Seen) -> None:
     keyboard = seen.page.keyboard
 
