@@ -23,7 +23,9 @@ def client():
     with warnings.catch_warnings():  # a busy machine, and links of a killed worker, make distributed warn
         warnings.simplefilter("ignore")
         with (
-            dd.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+            dd.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+            ) as cluster,
             dd.Client(cluster) as client,
         ):
             yield client

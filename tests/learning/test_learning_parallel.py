@@ -173,7 +173,7 @@ def cluster():
         warnings.simplefilter("ignore")
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

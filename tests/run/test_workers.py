@@ -16,7 +16,7 @@ from waiting import compiles, die_once
 
 def test_tasks_share_what_is_given_and_a_scheduler_that_is_restarted_is_said():
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what distributed says of a lost worker
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
