@@ -149,14 +149,14 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
 
     def slowly(*args):
         began.set()
-        assert go_on.wait(60)
+        assert go_on.wait(300)
         return compile_(*args)
 
     monkeypatch.setattr(jit.Loop, "load_or_compile", slowly)
     assert loop(2.0) == 4.0
     loop.seconds = dict.fromkeys(loop.seconds, jit.PATIENCE)
     assert loop(2.0) == 4.0
-    assert began.wait(60)
+    assert began.wait(300)
     other = jit.jit(lambda x: x, steps=lambda x: x)
     for _ in range(100):  # calls go on meanwhile, of this loop and of others
         assert loop(2.0) == 4.0
@@ -185,7 +185,7 @@ decide.seconds = dict.fromkeys(decide.seconds, jit.PATIENCE)
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()
-child.join(120)
+child.join(300)
 print(child.exitcode)
 """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

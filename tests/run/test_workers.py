@@ -49,7 +49,7 @@ def test_a_worker_starts_no_thread_of_its_own():
         ((_, found),) = workers.each(names, [1])
     assert set(found) == {threading.get_ident()}
     both = threading.Barrier(2)  # which one thread alone does not pass
-    assert len(set(map_threads(lambda _: (both.wait(60), threading.get_ident())[1], 2, 4))) == 2
+    assert len(set(map_threads(lambda _: (both.wait(300), threading.get_ident())[1], 2, 4))) == 2
 
 
 SCRIPT = """

@@ -50,7 +50,7 @@ def many_sentences(n):
 
 
 def test_sigterm_finishes_what_is_running():
-    with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
+    with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=300) as client:
         answers = []
         slow = threading.Thread(  # a second or more of eigenvectors
             target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(700)}))

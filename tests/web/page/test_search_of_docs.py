@@ -6,6 +6,7 @@ import pytest
 @pytest.mark.parametrize("page", ["index.html", "api/mrf.html"])
 def test_search_needs_no_server(page, site, browser):
     tab, faults, asked = browser.new_page(), [], []
+    tab.set_default_timeout(300_000)  # a busy machine is no fault
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto((site / page).as_uri(), wait_until="load")
