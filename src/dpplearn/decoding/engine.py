@@ -164,13 +164,13 @@ class GreedyRun:
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
         if limits.names or limits.budget < np.inf:
             self.left = Remaining(limits, limits.include)
-        items, found = limits.include.tolist(), list[float]()
+        items, factors = limits.include.tolist(), list[float]()
         for j in items:
-            found.append(gains.take(j))
-            if found[-1] <= 0.0:
-                return Run(limits.include[: len(found)], np.array(found), End.IMPOSSIBLE)
-        if self.share > 0.0 and found:
-            self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
+            factors.append(gains.take(j))
+            if factors[-1] <= 0.0:
+                return Run(limits.include[: len(factors)], np.array(factors), End.IMPOSSIBLE)
+        if self.share > 0.0 and factors:
+            self.floor = max(self.floor, self.share * max(factors) * (1.0 + TIE))
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
         picks = -1  # choices from the block; -1 if there is none
@@ -197,7 +197,7 @@ class GreedyRun:
                 g[g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
-            found.append(gain)
+            factors.append(gain)
             picks += 1
             if len(items) == limits.k:
                 break
@@ -205,12 +205,12 @@ class GreedyRun:
             if not limited:
                 continue
             if self.share > 0.0 and len(items) == limits.include.size + 1:
-                self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
+                self.floor = max(self.floor, self.share * max(factors) * (1.0 + TIE))
             if self.left is not None:
                 self.left.take(j)
             self.drop()
         otherwise = End.GAIN if bool(self.low) else End.RANK
-        return Run(np.array(items, np.int64), np.array(found), why_ended(limits, items, otherwise))
+        return Run(np.array(items, np.int64), np.array(factors), why_ended(limits, items, otherwise))
 
     def build(self) -> bool:
         """Make a block of the items with the largest bounds; False if no candidate is left."""

@@ -52,9 +52,8 @@ class ChosenCandidates:
     @property
     def skipped(self) -> list[dict[str, Any]]:
         """Every other candidate: its number, that of the nearest chosen one, their cosine, the reason, some text."""
-        names = ("candidate", "nearest", "similarity", "reason", "text")
         rows = ((*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return [dict(zip(("candidate", "nearest", "similarity", "reason", "text"), row, strict=True)) for row in rows]
 
     def kept(self, candidates: Sequence[Item], annotate: Callable[[Item, dict[str, Any]], Item]) -> list[Item]:
         """The chosen candidates, best first. `annotate` copies a candidate and adds its note to the metadata.

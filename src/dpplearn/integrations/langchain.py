@@ -23,8 +23,8 @@ class DPPCompressor(BaseDocumentCompressor):
     query, or what a reranker wrote under `score_key`. Let the retriever fetch several times as many documents as you
     keep (`search_kwargs={"k": 40}`), so that there is a choice.
 
-    Each document that is kept has a note in `metadata["dpplearn"]`: its rank, and the documents that were skipped and
-    are nearest to it, with their cosine and the reason.
+    Each document that is kept has a note in `metadata["dpplearn"]`, of its rank and of the skipped documents nearest to
+    it, with their cosines and reasons.
 
     Parameters
     ----------

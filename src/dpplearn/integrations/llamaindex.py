@@ -19,8 +19,8 @@ class DPPPostprocessor(BaseNodePostprocessor):
     no node has one, the cosine with the query. Let the retriever fetch several times as many nodes as you keep
     (`similarity_top_k=40`), so that there is a choice.
 
-    Each node that is kept has a note in `metadata["dpplearn"]`, which neither language models nor embeddings see: its
-    rank, and the nodes that were skipped and are nearest to it, with their cosine and the reason.
+    Each node that is kept has a note in `metadata["dpplearn"]`, of its rank and of the skipped nodes nearest to it,
+    with their cosines and reasons. Neither language models nor embeddings see the note.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_subset, warn_user
+from dpplearn._checks import IntArray, Items, check_choice, check_subset, warn_user
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import check_diversity
@@ -22,7 +22,6 @@ from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
 from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
@@ -84,13 +83,6 @@ class Summarizer(SummarizerSettings):
     True
     """
 
-    theta_: FloatArray
-    theta_std_: FloatArray
-    rho_: float
-    features_: SentenceFeatures
-    _trained: Trained
-    language_: str | None
-    training_: dict[str, Any]
     _bundled = False  # whether it is the model that comes with dpplearn, which is for texts of any length
 
     def fit(
@@ -256,15 +248,15 @@ class Summarizer(SummarizerSettings):
         budget, unit = self.default_length(budget, unit)
         with blas_threads(0):  # for small matrices a second thread gains little, and waits long on a busy machine
             prepared = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
-            pinned = check_subset(include, prepared.n, "include")
+            included = check_subset(include, prepared.n, "include")
             excluded = check_subset(exclude, prepared.n, "exclude")
-            allowed = prepared.allowed(pinned, excluded)
+            allowed = prepared.allowed(included, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
             texts = prepared.split.named if annotate else prepared.split.texts
             how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
             how |= {"rng": self.random_state, "n_samples": n_samples}
             size = settled(budget, unit, prepared.split.whole, texts[best])
-            return Summary.of(Decision(prepared, decoder, size, unit, pinned, excluded, allowed, **how))
+            return Summary.of(Decision(prepared, decoder, size, unit, included, excluded, allowed, **how))
 
     def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
         """Budget and unit of a summary, checked; what is None is what suits the model."""
@@ -318,10 +310,7 @@ class Summarizer(SummarizerSettings):
         return estimator
 
 
-@cache
-def bundled() -> Summarizer:
-    """The model that comes with dpplearn, read once."""
-    return Summarizer.load()
+bundled = cache(Summarizer.load)  # the model that comes with dpplearn, read once
 
 
 def summarize(

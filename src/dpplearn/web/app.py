@@ -45,6 +45,8 @@ INSTEAD: dict[int | str, dict[str, Any]] = {"4XX": SOME_PROBLEM, "5XX": SOME_PRO
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
     """The page and the API as an ASGI application, for any ASGI server.
 
+    Examples
+    --------
     >>> app = create_app(Settings(max_documents=10))
     >>> sorted(app.openapi()["paths"])[:2]
     ['/api/v1/clusters', '/api/v1/clusters/files']

@@ -12,11 +12,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits of a server; docs/web-details.md says what happens beyond each of them.
-
-    >>> Settings(max_documents=3).max_documents
-    3
-    """
+    """Limits of a server; docs/web-details.md says what happens beyond each of them."""
 
     model: Path | None = None  # a file, to use by default instead of the bundled model
     n_jobs: int = min(4, os.cpu_count() or 1)  # requests at once: each uses one core

@@ -164,12 +164,12 @@ FILE_KINDS = [  # a new kind of files is one entry; a file's beginning is looked
 
 
 def suffixes() -> list[str]:
-    """How names of documents end."""
+    """The endings of documents' names."""
     return [suffix for kind in FILE_KINDS for suffix in kind.suffixes]
 
 
 def suffix_of(path: Path) -> str:
-    """How the name ends, that of a packed file aside."""
+    """The ending of a name, before the .gz of a packed file."""
     return Path(unpacked_name(path)).suffix
 
 
@@ -191,7 +191,7 @@ def reads_as_document(path: Path) -> bool:
 
 
 def kind_of_file(file: DocumentFile) -> FileKind:
-    """By how it begins, else by how its name ends, else text."""
+    """The kind of a file by its beginning, or else by its name's ending, or else text."""
     if file.encoding is not None:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
@@ -383,7 +383,7 @@ def documents_of(member: Any, number: int, encoding: str | None) -> list[Documen
 
 
 def unlike(documents: list[Document]) -> list[Document]:
-    """Documents whose ids differ: a second one of the same name gets a number."""
+    """Documents with different ids: a second one of the same name gets a number."""
     seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
     renamed = []
     for document in documents:

@@ -27,7 +27,7 @@ _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0
 _TEXTS = ("text", "leadpara", "lp")
 _PARTS = dict.fromkeys(_TEXTS, "text") | dict.fromkeys(("headline", "hl", "head", "title", "ti", "h3"), "title")
 _PARTS |= dict.fromkeys(("date_time", "date", "datetime"), "date") | {"docno": "docno", "docid": "docid"}
-# Elements in or beside a text that are no part of it. Others, and those that are never closed, are looked through.
+# Elements in or beside a text that do not belong to it. The text in other elements, or unclosed ones, does.
 _ASIDE = word_set(
     "annotation slug trailer byline dateline keyword keywords subject graphic note caption docno docid doctype "
     "txttype headline hl head title ti h3 date_time date datetime source category"
@@ -92,7 +92,7 @@ def parse_sgml(source: str, name: str) -> list[Document]:
 
 
 def resolve(text: str) -> str:
-    """Resolve entities in any case, drop typesetting codes, and write quotation marks as such."""
+    """A text with entities resolved, in any case, without typesetting codes, and with real quotation marks."""
     text = _ENTITY.sub(_character, text)
     return text.replace("``", '"').replace("''", '"').replace(" _ ", " - ")
 
@@ -110,7 +110,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Paragraphs on one line each, blank lines between, without what the desk added."""
+    """Paragraphs on one line each, with blank lines between them, without lines that the desk added."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     seen = [line for line in lines if line.strip()]
     indented = sum(_INDENT.match(line) is not None for line in seen)

@@ -165,12 +165,18 @@ class Idea:
 
 
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
-ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 TITLES = ("words of titles",)
+ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 IDEAS = (
     Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
     Idea("central", ALIKE, "more central than most", "less central than most", "less central"),
-    Idea("titles", TITLES, "has words of the titles", "has few words of the titles", "fewer words of the titles"),
+    Idea(
+        "titles",
+        ("words of titles",),
+        "has words of the titles",
+        "has few words of the titles",
+        "fewer words of the titles",
+    ),
     Idea("length", ("length",), "is rather long", "is rather short"),
     Idea("long words", ("long words",), "has long words", "has short words"),
     Idea("brackets", ("brackets",), "has brackets", "has no brackets"),

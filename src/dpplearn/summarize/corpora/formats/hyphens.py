@@ -9,8 +9,7 @@ SOFT = "\u00ad"
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _FIRST_PART = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _LINE_END = re.compile(r"[-\u2010\u00ad]\r?\n")  # found much faster than what follows
-# A word cut at the end of a line, after 20 characters or more, its rest on the next, in a quotation perhaps ("> "), and
-# the signs after that.
+# A word cut at the end of a line of 20 characters or more, its rest on the next line, perhaps in a quotation ("> ").
 _CUT = re.compile(
     r"(?<=[^\n]{20})(?<![^\W\d_])([^\W\d_]{2,30})([-\u2010\u00ad])(\r?\n[ \t>]{0,8})([^\W_]{2,30}(?:-[a-z]{1,30})?)"
     r"([^\s\w]{0,3})([ ]|(?=\r?\n|\Z))"
@@ -22,10 +21,10 @@ _LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom i
 
 
 class Hyphens:
-    """The words of a document, which tell what a hyphen at a line's end is.
+    """The words of a document, by which one can see whose a hyphen at a line's end is.
 
-    "well-" and "known" are joined with it where "well-known" stands elsewhere, or where both halves do and "wellknown"
-    does not; "exam-" and "ple" without.
+    "well-" and "known" keep it if "well-known" stands elsewhere, or if both halves do and "wellknown" does not. "exam-"
+    and "ple" lose it.
 
     Examples
     --------
@@ -67,9 +66,9 @@ class Hyphens:
 
 
 def unwrapped(text: str) -> str:
-    """A text without what hard wraps put into it: hyphens at the ends of lines, and marks of a quotation before each.
+    """A text without the traces of hard wraps: hyphens at the ends of lines, and quotation marks before each line.
 
-    A word that was cut stands in the line that it begins in, and a quotation is one line.
+    A word that was cut now stands whole in the line in which it begins, and a quotation is one line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""E-mails (.eml) and mailboxes (.mbox): what each writer wrote, without what was quoted, signed or attached."""
+"""Read e-mails (.eml) and mailboxes (.mbox): what each writer wrote, without quotations, signatures and attachments."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _FAREWELL = re.compile(
 
 
 class BoundedPolicy(Compat32):
-    """Headers of bounded length, one character more than is looked at if they are longer."""
+    """Bounds the length of headers: one that is too long keeps one character more than the limit."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
@@ -82,7 +82,7 @@ class BoundedPolicy(Compat32):
 
 
 def parse_mail(file: DocumentFile) -> list[Document]:
-    """The message of a file, or those of a mailbox, each with its own text; ones without any are left out of many."""
+    """The message of a file, or all messages of a mailbox that have text of their own."""
     if not _START.match(file.data):
         return [read_message(file)]
     starts = list(_START.finditer(file.data))

@@ -1,4 +1,4 @@
-"""Word and OpenDocument texts (.docx, .odt), by what their styles and numbering say, and rich text (.rtf).
+"""Read Word and OpenDocument texts (.docx, .odt) by their styles and numbering, and rich text (.rtf).
 
 Word files are converted by mammoth, in their final version, and rich text by striprtf.
 """
@@ -69,7 +69,7 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
 
 
 def as_heading(found: re.Match[str]) -> str:
-    """A short line in bold without a stop is what many have for a heading."""
+    """Make a heading of a short line in bold without a stop, as many writers do."""
     words = re.sub("<[^>]*>", "", found[1]).strip()
     short = bool(words) and len(words.split()) <= WORDS_OF_HEADING and words[-1] not in STOPS + ",;:"
     return f"<h2>{found[1]}</h2>" if short else found[0]
@@ -90,9 +90,9 @@ def read_odt(package: Package, name: str) -> Document:
 
 
 def odt_parts(element: Element, kind: str, styles: dict[str, str], notes: list[Part]) -> Iterator[Part]:
-    """The blocks in an element of OpenDocument, of a kind where no style says otherwise; notes are added to others.
+    """The blocks in an element of OpenDocument, of the given kind unless a style says otherwise; notes are appended.
 
-    Styles that a writer made are known by the built-in ones that they are made of. Text in frames stands after its
+    A style that a writer made is known by the built-in style that it is made of. Text in frames comes after its
     paragraph.
     """
     for child in element:
@@ -124,7 +124,7 @@ def words_of(element: Element) -> str:
 
 
 def parse_rtf(file: DocumentFile) -> list[Document]:
-    """The text of rich text: a paragraph for each line, told apart as those of a plain text are, and rows of tables."""
+    """Rich text, read as plain text is: a paragraph for each line, and rows of tables."""
     from dpplearn.summarize.corpora.documents import plain_document
 
     if not file.data.rstrip(b"\0 \r\n").endswith(b"}"):
@@ -138,7 +138,7 @@ def parse_rtf(file: DocumentFile) -> list[Document]:
 
 
 def as_paragraph(line: str) -> str:
-    """A line, or a row of a table, whose cells each end with a bar; one cell alone is a frame around text.
+    """A line as a paragraph or as a row of a table, whose cells each end with a bar; one cell frames a text.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts.
+"""Unpack files that are zip archives (Word, OpenDocument, EPUB) within limits, and see by their parts what they are.
 
-Books (.epub) are read here: the pages of the spine, in its order, without what only leads to others. XML has no
-entities here, and nothing is fetched for it. `apart` says so where the standard library finds a file damaged.
+Books (.epub) are read here: the pages of the spine, in its order, without those that only lead to others. XML may have
+no entities, and nothing is fetched for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpplearn.summarize.text.words import word_set
 SMALL_PACKAGE = 1_000_000  # bytes below which the ratio of packing says nothing
 DEEPEST_XML = 500  # elements in elements
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
-# Pages without text of the book's own: how their types, or their files, are called
+# Types and file names of pages that have no text of the book itself
 _LEADING = word_set(
     "toc nav ncx contents tableofcontents cover titlepage title halftitle halftitlepage copyright copyrightpage "
     "imprint imprimatur dedication colophon index loi lot landmarks credits alsoby"
@@ -35,7 +35,7 @@ _RIGHTS = re.compile(
     r"(published by)|(library of congress)|(alle rechte vorbehalten)|(tous droits réservés)|(dépôt légal)",
     re.IGNORECASE,
 )
-_LONGEST_MATTER = 500  # words of a page that is none of the book's text
+_LONGEST_MATTER = 500  # words of a page before the book's own text
 
 
 class Package:
@@ -48,7 +48,7 @@ class Package:
         self.limits.check(self.place, "members", len(self.archive.infolist()))
 
     def read(self, name: str) -> bytes:
-        """A member that must be there; what it unpacks to counts against the limits before it is unpacked."""
+        """A member that must be there. Its size counts against the limits before it is unpacked."""
         info = self.members.get(name)
         if info is None:
             raise ValueError(f"{self.place} is damaged: its part {name!r:.100} is missing. Save it anew.")
@@ -76,7 +76,7 @@ class Package:
         return parse_xml(self.read(name), self.place)
 
     def title(self, name: str) -> str | None:
-        """What a member, if it is there, has in its first element that is called a title and is not empty."""
+        """The text of the first title element of a member that is not empty; None if there is none."""
         titles = self.xml(name).iter("title") if name in self.members else ()
         return next(filter(None, (" ".join("".join(title.itertext()).split()) for title in titles)), None)
 
@@ -123,7 +123,7 @@ def parse_xml(data: bytes, place: object) -> Element:
 
 
 def read_epub(package: Package, name: str) -> Document:
-    """The text of a book: of its pages those that are its own, or all of them where none is."""
+    """The text of a book: its pages without front matter, or all pages if there are no others."""
     container = package.xml("META-INF/container.xml")
     opf = next((item.get("full-path", "") for item in container.iter("rootfile")), "")
     spine, locked = read_spine(package, opf), package.optional("META-INF/encryption.xml")
@@ -141,7 +141,7 @@ def read_epub(package: Package, name: str) -> Document:
 
 
 def read_spine(package: Package, opf: str) -> list[str]:
-    """Where the pages of a book are, in their order, without those that only lead to others if there are more."""
+    """The places of a book's pages, in order, without pages that only lead to others, unless all do."""
     folder, book, leading = posixpath.dirname(opf), package.xml(opf), set[str]()
 
     def member_of(item: Element) -> str:
@@ -165,7 +165,7 @@ def is_leading(name: str) -> bool:
 
 
 def read_page(data: bytes, place: object) -> tuple[list[Part], bool]:
-    """The blocks of a page, and whether it is none of the book's text, as its types or words say."""
+    """The blocks of a page, and whether its types or words say that it is front matter."""
     declared = _ENCODING.match(data[:200])
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")

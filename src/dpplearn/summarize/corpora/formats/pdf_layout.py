@@ -146,7 +146,7 @@ def lines_of(pages: list[list[Word]]) -> list[Line]:
 
 
 def rows_of(words: Iterable[Word]) -> list[Row]:
-    """Words by baseline, from the top; within a row from the left."""
+    """Rows of words with one baseline, from the top of the page, each from the left."""
     rows: list[Row] = []
     for word in sorted(words, key=lambda word: word.base):
         if rows and word.base - rows[-1][0].base <= 0.35 * min(word.size, rows[-1][0].size):
@@ -294,7 +294,7 @@ def begins_group(first: Line, above: Line, below: Line, leading: float) -> bool:
 
 
 def leads_on(above: Line, below: Line) -> bool:
-    """Whether a sentence goes on from the last line of a column in the first of another."""
+    """Whether a sentence that begins in the last line of a column goes on in the first line of another."""
     full = above.x1 > above.right - 0.15 * (above.right - above.left) and above.text[-1] != ":"
     return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
 
