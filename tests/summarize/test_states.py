@@ -49,6 +49,12 @@ def test_the_latest_numbers_correct_those_before():
     assert not corrected(TEXTS, [FRIDAY] * 4, range(4)).any()
 
 
+def test_without_days_any_other_number_than_the_last_is_corrected():
+    claim = "The mayor spoke of 150 dead in the Brenn flood."
+    texts = ["The Brenn flood killed 112.", "It rained.", claim, "The Brenn flood killed 58."]
+    assert corrected(texts, [None] * 4, [0, 1, 1, 2]).tolist() == [False, False, True, True]
+
+
 def test_without_days_the_largest_number_with_which_a_document_begins_is_the_last():
     texts = ["Nine people died at the Brenn bridge.", "Twelve people died at the Brenn bridge."]
     assert corrected(texts, [None, None], [0, 1]).tolist() == [True, False]

@@ -24,10 +24,7 @@ from dpplearn.summarize import Cluster, Summarizer
 
 @click.command(name="warm")
 def warm_command() -> None:
-    """Compile every loop that is not on disk yet, so that no later process waits for a compiler.
-
-    It makes small calls of each kind. NUMBA_CACHE_DIR names the folder in which compiled loops are kept.
-    """
+    """Compile every loop that is not yet in the folder NUMBA_CACHE_DIR, so that no later process waits."""
     before, start = compiled_files(), monotonic()
     with bars() as progress, say_when_compiling(lambda: None), compiled_always(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits to made-up data need not converge

@@ -248,15 +248,15 @@ class Summarizer(SummarizerSettings):
         budget, unit = self.default_length(budget, unit)
         with blas_threads(0):  # for small matrices a second thread gains little, and waits long on a busy machine
             prepared = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
-            pinned = check_subset(include, prepared.n, "include")
+            included = check_subset(include, prepared.n, "include")
             excluded = check_subset(exclude, prepared.n, "exclude")
-            allowed = prepared.allowed(pinned, excluded)
+            allowed = prepared.allowed(included, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
             texts = prepared.split.named if annotate else prepared.split.texts
             how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
             how |= {"rng": self.random_state, "n_samples": n_samples}
             size = settled(budget, unit, prepared.split.whole, texts[best])
-            return Summary.of(Decision(prepared, decoder, size, unit, pinned, excluded, allowed, **how))
+            return Summary.of(Decision(prepared, decoder, size, unit, included, excluded, allowed, **how))
 
     def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
         """Budget and unit of a summary, checked; what is None is what suits the model."""

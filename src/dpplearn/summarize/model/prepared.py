@@ -1,4 +1,4 @@
-"""A cluster prepared for many summaries: everything that does not depend on length, unit, decoder or choices forced.
+"""A cluster prepared for many summaries: everything that does not depend on length, unit, decoder or forced sentences.
 
 Of very many sentences a first choice is made, and the exact model chooses from these.
 
@@ -110,18 +110,18 @@ class Prepared:
         kept = self._learned if diversity == 0.5 else self._other
         return kept.get(diversity, lambda: read_model(self.dpp, diversity))
 
-    def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
-        """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
-        if not (pinned.size or excluded.size):
+    def marginals(self, included: IntArray, excluded: IntArray) -> FloatArray:
+        """P(i in Y | included in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
+        if not (included.size or excluded.size):
             return self.dpp.marginals
         p = np.zeros(self.n)
-        p[pinned] = 1.0
-        if pinned.size + excluded.size < self.n:
-            given = self.kernel(0.5).conditioned(pinned, excluded)
+        p[included] = 1.0
+        if included.size + excluded.size < self.n:
+            given = self.kernel(0.5).conditioned(included, excluded)
             p[given.items] = given.marginals
         return p
 
-    def allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
+    def allowed(self, included: IntArray, excluded: IntArray) -> Mask:
         """Which sentences may be chosen: none that is excluded, and only one of those with the same words.
 
         Excluding a sentence excludes its shorter forms, and including a form excludes the others of its sentence.
@@ -129,11 +129,11 @@ class Prepared:
         forms = self.split.forms
         if forms is not None:
             whole = [i for i in excluded if not self.split.sentences[i].dropped]
-            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*included, *whole]])), included)
             excluded = np.union1d(out, excluded)
-        others = remaining(self.n, pinned, excluded)
-        allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
-        allowed[pinned] = allowed[[*self.split.considered(order).values()]] = True
+        others = remaining(self.n, included, excluded)
+        allowed, order = np.zeros(self.n, np.bool_), [*included.tolist(), *others.tolist()]
+        allowed[included] = allowed[[*self.split.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")

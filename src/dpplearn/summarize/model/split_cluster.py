@@ -25,7 +25,7 @@ from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_d
 from dpplearn.summarize.text.introductions import annotated, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, told_before
-from dpplearn.summarize.text.standing import Lack, asks_all, why_not_alone
+from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
 from dpplearn.summarize.text.states import corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -235,12 +235,13 @@ class SplitCluster:
             for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
         ]
         if language == "English":
-            documents = self.document_numbers.tolist()
+            documents, news = self.document_numbers.tolist(), self.is_news
             told = [self.times[k] for k in documents]
             for lack, found in (
                 (Lack.LEANS, told_before(self.texts, self.words, documents)),
                 (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
-                (Lack.PASSING, passing(self.texts, told, documents) & self.is_news),
+                (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
+                (Lack.PASSING, news & passing(self.texts, told, documents)),
             ):
                 lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
         usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}

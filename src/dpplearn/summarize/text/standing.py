@@ -44,6 +44,7 @@ class Lack(StrEnum):
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
     PASSING = "tells what was going on or still to come when it was written"
+    BARE = "is short and has no name and no number"  # of a sentence in a story
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
 
@@ -96,6 +97,8 @@ _PRONOUNS = frozenset(["he", "she", "they", "him", "them"])
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
 _ANYONE = re.compile(r"(?:any|every|no|some) ?(?:one|body)\b|(?:while|although|though|if)\b", re.IGNORECASE)
+_NAME_OR_FIGURE = re.compile(r"[0-9]|(?<=[\w,;:] )[A-Z]")
+FEWEST_BARE = 10  # words of a sentence in a story that has no name and no number
 _BEGINNING = 30  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
 _SCARE = 4  # words of a quotation that only sets a term apart
@@ -142,6 +145,17 @@ def why_not_alone(
             if look.english and not (look.verbs or look.maybe or look.past):
                 return Lack.NO_VERB
     return Lack.LEANS if leans(text, language, said) else None
+
+
+def is_bare(text: str, said: Sequence[str]) -> bool:
+    """Whether an English sentence is short and has no name and no number, so that it adds little to a story.
+
+    Examples
+    --------
+    >>> [is_bare(text, words(text)) for text in ("Many children were hurt.", "Ten were hurt.", "Police met Ada Lee.")]
+    [True, False, False]
+    """
+    return len(said) < FEWEST_BARE and WORD_SETS["numbers"].isdisjoint(said) and not _NAME_OR_FIGURE.search(text)
 
 
 def asks_all(text: str) -> bool:

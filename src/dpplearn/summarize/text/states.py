@@ -107,21 +107,17 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     """
     out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
     counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
+    undated = [one for one in counts if one[0] in leads and times[one[0]] is None and "dead" in one[1]]
+    largest = sorted(undated, key=lambda one: one[1]["dead"].number)[-1:]
     for i, own, said in counts:
-        for j, others, also in counts:
-            is_lead, undated = j in leads, times[i] is None
-            if len(said & also) < _ALIKE or documents[i] == documents[j] or not _is_later(times[i], times[j], is_lead):
+        for j, others, also in largest if times[i] is None else counts:
+            if documents[i] == documents[j] or not _is_later(times[i], times[j]) or len(said & also) < _ALIKE:
                 continue
-            out[i] |= any(
-                own[what].is_corrected_by(others[what], (is_lead or what == "missing") and not undated)
-                for what in own.keys() & others.keys()
-                if what == "dead" or not undated
-            )
+            for what in own.keys() & others.keys() if times[i] is not None else own.keys() & {"dead"}:
+                out[i] |= own[what].is_corrected_by(others[what], j in leads or what == "missing")
     return out
 
 
-def _is_later(one: datetime | None, other: datetime | None, is_lead: bool) -> bool:
-    """Whether the other document is later. Of two without dates, either may be, if the other begins with its number."""
-    if one is None or other is None:
-        return one is other and is_lead
-    return other.date() > one.date()
+def _is_later(one: datetime | None, other: datetime | None) -> bool:
+    """Whether the other document is later, or may be because neither has a date."""
+    return one is other if one is None or other is None else other.date() > one.date()
