@@ -61,7 +61,7 @@ $(HOSTS)/.installed: pyproject.toml
 
 # With the oldest versions that pyproject.toml declares, which warn of what came later: whole rooms, with no file left out.
 # The others ask little more of a library; the page needs a browser, and the docs what draws them.
-OLDEST_ROOMS := $(wildcard tests/test_*.py) $(addprefix tests/,sampling decoding learning baskets cli web/api)
+OLDEST_ROOMS := $(wildcard tests/test_*.py) $(addprefix tests/,sampling decoding learning baskets io run cli web/api)
 test-oldest: $(OLDEST)/.installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(OLDEST)/loops $(OLDEST)/bin/python -m pytest -n auto \
 	  --dist loadfile -o filterwarnings=default $(OLDEST_ROOMS)

@@ -22,7 +22,7 @@ from benchmarks.made_up_book import made_up_book
 from benchmarks.summarization import made_up_cluster
 from benchmarks.timing import write
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.sampled import given_limits, tilted_tables
+from dpplearn.decoding.sampled import Sampler
 from dpplearn.rouge import Rouge
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
@@ -109,10 +109,9 @@ class Judge:
         allowed = prepared.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
         cost, model = prepared.split.costs("words"), prepared.kernel(0.5)
         limits = check_limits(model.n, cost, budget, exclude=~allowed)
-        dpp, rest = given_limits(model, limits)
-        tables, mean = tilted_tables(dpp, cost[rest], limits.worth)
-        indptr, indices = sample_spectral(tables, 1_000, np.random.default_rng(99), expected_size=mean, n_jobs=1)
-        drawn = sparse.csr_array((np.ones(len(indices)), rest[indices], indptr), (1_000, model.n))
+        sampler, rng = Sampler(model, limits, 0.0, limits.worth), np.random.default_rng(99)
+        indptr, indices = sample_spectral(sampler.tables, 1_000, rng, expected_size=sampler.mean, n_jobs=1)
+        drawn = sparse.csr_array((np.ones(len(indices)), sampler.items[indices], indptr), (1_000, model.n))
         self.parts = [(weight, counts, drawn @ counts) for weight, counts in prepared.agreement]
 
     def __call__(self, subset: np.ndarray) -> float:

@@ -108,7 +108,7 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
     """Time of one process over that of two, alternating: summaries by consensus, both warm."""
     path = write_corpus(folder / "pairs.jsonl", (made_up_cluster(seed, 250) for seed in range(n)))
     corpus, ratios = open_corpus(path), []
-    work, given = partial(compiled, summarize_piece), (None, None, {}, False)
+    work, given = partial(compiled, summarize_piece), (Summarizer.load(), {}, False)
 
     def tasks(run: int) -> Iterator[tuple[CorpusPiece, Path]]:
         for piece in corpus.pieces(corpus.notes()):

@@ -130,7 +130,7 @@ def run(quick: bool = False) -> dict:
     ]
     notes = [
         f"D = {D}, float32, read from a memory map, clusters around a thousand centers, log-normal scores; the cheaper "
-        "of two runs. The figure is in docs/selection.md.",
+        "of two runs. The figure is in docs/data-selection.md.",
         "The memory of a worker is all that its process had at its peak, the interpreter and libraries included.",
     ]
     title = "Growth to ten million"

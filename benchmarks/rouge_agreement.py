@@ -4,7 +4,7 @@
 
 Every package scores each case with its own tokenizer, stemmer and way to combine references, set as near to
 the official options as it allows; a package that cannot limit the length is given texts already cut. A case
-differs when recall, precision or F is not the same in five decimals. Prints the table of docs/rouge.md, which
+differs when recall, precision or F is not the same in five decimals. Prints the table of docs/rouge-details.md, which
 benchmarks.rouge stores with its results.
 """
 
@@ -110,7 +110,7 @@ def compare(score: Callable[[Case, str], Scores], cases: list[Case], combine: st
 
 
 def agreement() -> dict[str, Any]:
-    """Return the table of docs/rouge.md: cases that differ and, in brackets, the largest difference."""
+    """Return the table of docs/rouge-details.md: cases that differ and, in brackets, the largest difference."""
     warnings.simplefilter("ignore")
     rows = []
     for package, score in PACKAGES.items():

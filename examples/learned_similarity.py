@@ -1,7 +1,7 @@
 """Quality and similarity from one small network, learned end to end from chosen subsets (needs the extra `torch`).
 
-On made-up sets, of which the truth is known: quality is no linear function of what is seen of an item, and similarity
-is in a part of it. With `--corpus multiling2011.jsonl` also on ten English topics, seven of them to learn from.
+The sets are made up, so the truth is known: quality is a nonlinear function of the observed numbers of an item, and
+similarity depends on some of them. `--corpus multiling2011.jsonl` adds ten English topics, seven of them for learning.
 """
 
 import sys

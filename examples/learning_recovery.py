@@ -4,7 +4,7 @@ The error of a weight learned by `ConditionalDPP` falls like 1 / sqrt(T) with T 
 the true weight about 95 % of the time. Logistic regression, which takes each item by itself, stays off however many
 examples it sees: a good item is often missing from a set because another like it was there.
 
-`--repeats 200` makes the table and the figure of docs/learning.md.
+`--repeats 200` makes the table and the figure of docs/learning-details.md.
 """
 
 import numpy as np

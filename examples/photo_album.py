@@ -2,8 +2,8 @@
 
 A camera roll has 120 small photos (handwritten digits stand in), most of them of a few kinds, as on any camera. The
 sharpest eight show 3 of the 8 kinds or so; `diversify` takes sharpness as score and a network's hidden layer as
-embedding, knows nothing of kinds, and shows more of them. MMR does the same, and what both give up is sharpness:
-the picture shows the exchange, over 50 rolls, for all values of their knobs.
+embedding, knows nothing of kinds, and shows more of them. MMR does the same. Both give up some
+sharpness: the picture shows how much, over 50 rolls, for all values of their knobs.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """Sensors that disturb each other: which sets are on, by a Markov random field of 60 items and the DPP nearest to it.
 
-Each sensor is worth something, and two that are near take from each other: a pairwise field over 2^60 sets, too many
-to list. The best DPP answers for all of them at once: how often each sensor is on, with a bound on log Z that says how
-near it is. The truth to compare with is annealing with long chains; the baseline is mean field, where sensors ignore
-each other. The best set is the most probable one of the DPP.
+Each sensor is worth something, and two that are near are worth less together: a pairwise field over 2^60 sets, too many
+to list. The nearest DPP says how often each sensor is on, and its bound on log Z says how near it is. It is compared
+with annealing in long chains, which stands for the truth; the baseline is mean field, where sensors ignore each
+other. The best set is the most probable one of the DPP.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 The baskets are made up: a breakfast has tea or coffee, hardly ever both, and what goes with it; other baskets are for
 pasta, for baking, or for an evening. A DPP with a symmetric kernel finds what replaces what, and nothing else,
-because it can only repel. A nonsymmetric one finds both. Beside them: counts of pairs, which complete baskets as
+because it can only repel. A nonsymmetric one finds both. The baseline is counts of pairs, which complete baskets as
 well, but are no distribution over baskets.
 """
 

@@ -21,7 +21,7 @@ from dpplearn.decoding.limits import fits
 from dpplearn.learning.predictor import ConditionalPredictor, known_weights
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments.held_out import topic_of
+from dpplearn.summarize.experiments.evaluation import topic_of
 from dpplearn.summarize.experiments.systems import rouge_options
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets

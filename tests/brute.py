@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, combinations
 
 import numpy as np
+from scipy.stats import chisquare
 
 
 def subsets(n, k=None):
@@ -46,9 +48,30 @@ def random_kernel(n, rng, rank=None, scale=1.0):
     return scale * (B @ B.T) / B.shape[1]
 
 
+def random_factors(n, r, s, seed, scale=1.0):
+    """Factors V, B and D of a kernel that is not symmetric, and L = V V^T + B (D - D^T) B^T."""
+    rng = np.random.default_rng(seed)
+    V, B, D = rng.standard_normal((n, r)), rng.standard_normal((n, s)), rng.standard_normal((s, s))
+    return scale * V, scale * B, D, scale**2 * (V @ V.T + B @ (D - D.T) @ B.T)
+
+
 def random_marginal(n, rng, ones=0, zeros=0):
     """A random marginal kernel with some eigenvalues exactly 0 and 1."""
     V = np.linalg.qr(rng.standard_normal((n, n)))[0]
     p = rng.uniform(0.1, 0.9, n)
     p[:ones], p[n - zeros :] = 1.0, 0.0
     return (V * p) @ V.T
+
+
+def check_counts(draws, truth):
+    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
+    size, counts = len(draws), Counter(tuple(Y.tolist()) for Y in draws)
+    assert all(truth[Y] > 1e-12 for Y in counts)
+    common = [Y for Y, p in truth.items() if size * p >= 5]
+    observed, expected = [counts[Y] for Y in common], [size * float(truth[Y]) for Y in common]
+    rare = size - sum(expected)
+    if rare > 1e-6 * size:
+        observed, expected = [*observed, size - sum(observed)], [*expected, rare]
+    expected = np.array(expected) * size / sum(expected)
+    assert sum(observed) == size
+    assert len(observed) == 1 or chisquare(observed, expected).pvalue > 1e-3

@@ -1,13 +1,18 @@
 import os
 import random
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from docs_site import ROOT, build
+from offline import sitecustomize  # noqa: F401  # cuts the network, here and in processes that tests start
 
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parent / "offline"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 settings.register_profile("dpplearn", deadline=None, max_examples=25, derandomize=True, print_blob=False)
 settings.register_profile("fuzz", deadline=None, max_examples=2000, database=None, print_blob=False)
 settings.load_profile("dpplearn")

@@ -5,7 +5,6 @@
 Contents are lists of (kind, text), as in `office_files`.
 """
 
-import hashlib
 import re
 
 # Widths of Helvetica from the space on, in thousandths of the type size.
@@ -15,7 +14,6 @@ WIDTHS += [722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
 WIDTHS += [556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500]
 WIDTHS += [334, 260, 334, 584]
 PAGE = 612, 792  # points
-PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
 
 def width(text, size):
@@ -43,8 +41,8 @@ class Pdf:
         """A grey picture all over the page, as a scan has it."""
         self.pages[-1].append(f"q {self.page[0]} 0 0 {self.page[1]} 0 0 cm /Im Do Q".encode())
 
-    def save(self, password=None, owner=None):
-        """The bytes of the file; with a password, encrypted by RC4 of 40 bits. An owner's alone opens for all."""
+    def save(self):
+        """The bytes of the file."""
         names = {
             name: f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"
             for name in ("Helvetica", "Helvetica-Bold")
@@ -65,10 +63,7 @@ class Pdf:
             objects.append(f"<< /Type /Page /Parent 2 0 R {box} {needs} /Contents {7 + 2 * i} 0 R >>".encode())
             objects.append(_stream(b"\n".join(parts)))
         trailer = "/Root 1 0 R"
-        if password is not None or owner is not None:
-            objects, more = _encrypt(objects, password or "", owner or password)
-            trailer += more
-        elif title:
+        if title:
             objects.append(f"<< {title} >>".encode())
             trailer += f" /Info {len(objects)} 0 R"
         out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), []
@@ -84,38 +79,6 @@ class Pdf:
 
 def _stream(data, more=""):
     return f"<< {more} /Length {len(data)} >>\nstream\n".encode() + data + b"\nendstream"
-
-
-def _rc4(key, data):
-    state, j = list(range(256)), 0
-    for i in range(256):
-        j = (j + state[i] + key[i % len(key)]) % 256
-        state[i], state[j] = state[j], state[i]
-    out, i, j = bytearray(), 0, 0
-    for byte in data:
-        i = (i + 1) % 256
-        j = (j + state[i]) % 256
-        state[i], state[j] = state[j], state[i]
-        out.append(byte ^ state[(state[i] + state[j]) % 256])
-    return bytes(out)
-
-
-def _encrypt(objects, user, owner):
-    """The standard security handler, revision 2 (ISO 32000-1, 7.6.3): streams only, there are no strings."""
-    padded = {name: (given.encode() + PAD)[:32] for name, given in (("user", user), ("owner", owner))}
-    name, allowed = b"0123456789abcdef", -44
-    o = _rc4(hashlib.md5(padded["owner"]).digest()[:5], padded["user"])
-    key = hashlib.md5(padded["user"] + o + allowed.to_bytes(4, "little", signed=True) + name).digest()[:5]
-    done = []
-    for number, body in enumerate(objects, 1):
-        head, found, rest = body.partition(b"\nstream\n")
-        if found:
-            own = hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10]
-            body = head + found + _rc4(own, rest.removesuffix(b"\nendstream")) + b"\nendstream"
-        done.append(body)
-    u = _rc4(key, PAD)
-    done.append(f"<< /Filter /Standard /V 1 /R 2 /O <{o.hex()}> /U <{u.hex()}> /P {allowed} >>".encode())
-    return done, f" /Encrypt {len(done)} 0 R /ID [<{name.hex()}> <{name.hex()}>]"
 
 
 def wrap(text, size, wide, hyphenate=True, indent=0.0):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from dpplearn.learning.normalizer import TRIANGLE, inverse_of_factor, invert_lower
+from dpplearn.learning.normalizer import SMALL_TRIANGLE, inverse_of_factor, invert_lower
 
 
-@pytest.mark.parametrize("n", [1, 2, TRIANGLE, TRIANGLE + 1, 2 * TRIANGLE + 3, 150])
+@pytest.mark.parametrize("n", [1, 2, SMALL_TRIANGLE, SMALL_TRIANGLE + 1, 2 * SMALL_TRIANGLE + 3, 150])
 def test_inverses(n):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, n + 5))

@@ -5,7 +5,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-import dpplearn
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn._notebook import card, table
 from dpplearn.summarize import Cluster, Document, Summarizer
@@ -59,32 +58,7 @@ def test_cards_are_light_whole_and_escaped(one):
     assert "color-scheme:light dark" in page
 
 
-def test_estimators_show_their_card_and_not_a_diagram():
-    bundle = next(one for one in SHOWN if isinstance(one, ConditionalDPP))._repr_mimebundle_(include=None, exclude=None)
-    assert bundle["text/html"].startswith('<div class="dpplearn"')
-    assert bundle["text/plain"].startswith("ConditionalDPP(")
-
-
-def test_a_summary_as_page_and_as_markdown():
-    cluster = Cluster([Document("a*b", f"A {NASTY} storm sank *ten* boats_on Friday.", title="T[1]", date="2004")])
-    summary = Summarizer.load().summarize(cluster, 30, "words")
-    page, text = summary.to_html(title=NASTY), summary.to_markdown()
-    assert "<script>" not in page
-    assert page.startswith("<!doctype html>")
-    assert r"sank \*ten\* boats\_on Friday." in text
-    assert r"\<script\>" in text
-    assert text.endswith("[^1]: T\\[1\\], a\\*b, 2004, sentence 1")
-    assert [line for line in text.split("\n\n") if not line.startswith("[^")] == [text.split("\n\n")[0]]
-
-
 def test_a_card_says_how_much_it_leaves_out():
     assert "and 88 more" in table(("n",), ((k,) for k in range(100)), 100)
     assert table(("n",), [], 0) == ""
     assert card(NASTY, facts={NASTY: NASTY}).count("&lt;script&gt;") == 3
-
-
-def test_rooms_are_there_without_importing_them():
-    assert dpplearn.summarize.summarize("A storm sank ten boats. Rain fell.", budget=5).text
-    assert {"summarize", "decoding", "learning"} <= set(dir(dpplearn))
-    with pytest.raises(AttributeError, match="no attribute 'summaries'"):
-        _ = dpplearn.summaries

@@ -68,7 +68,7 @@ def of_texts(folder):
     summary = summarizer.summarize(cluster, 60, "words", about="the cost")
     yield from (summarizer, SentenceFeatures(), cluster, cluster.documents[0], summary, summary.sentences[0])
     yield from (summary.explain(), summary.explain().as_a_set, summary.prepared.question, summary.prepared.model)
-    yield from (summary.worth, summary.prepared, summary.decision)
+    yield from (summary.choice, summary.prepared, summary.decision)
     path = folder / "corpus.jsonl"
     path.write_text(json.dumps({"id": "a", "documents": ["It rained."], "references": ["Rain."]}) + "\n")
     yield open_corpus(path)

@@ -35,13 +35,6 @@ def test_counts(four):
     assert four.to_sparse().toarray().tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0]]
 
 
-def test_read_only(four):
-    with pytest.raises(ValueError, match="read-only"):
-        four.indices[0] = 3
-    with pytest.raises(ValueError, match="read-only"):
-        four[0][0] = 3
-
-
 def test_estimates_survive_copies():
     assert copy.copy(Estimate(1.0, 0.5)).standard_error == 0.5
     assert repr(Estimate(1.0)) == "1.0"

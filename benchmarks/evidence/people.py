@@ -13,8 +13,7 @@ from scipy.stats import rankdata
 from benchmarks.evidence.page import interval
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
-from dpplearn.summarize.experiments.evaluation import count_faults
-from dpplearn.summarize.experiments.held_out import run_experiment
+from dpplearn.summarize.experiments.evaluation import count_faults, run_experiment
 from dpplearn.summarize.experiments.systems import rouge_options
 
 CORPUS, PEERS = "multiling2011.jsonl", "multiling2011_peers.jsonl"

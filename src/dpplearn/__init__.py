@@ -36,17 +36,15 @@ __all__ = [
     "diversity_of",
 ]
 
-# Imported when first asked for: learning brings scikit-learn.
+# These names are imported on first use, because learning imports scikit-learn.
 LAZY = {
-    "ConditionalDPP": "learning",
-    "ConditionalDPPCV": "learning",
-    "ItemSet": "learning",
+    **dict.fromkeys(("ConditionalDPP", "ConditionalDPPCV", "ItemSet"), "learning"),
     "KernelDPP": "baskets",
     "diversify": "decoding.diversify",
     "diversity_of": "decoding.diversity",
 }
 
-# `dpplearn.summarize.summarize(...)` works
+# These modules too, so that `dpplearn.summarize.summarize(...)` works.
 ROOMS = ("baskets", "decoding", "kernels", "learning", "mrf", "rouge", "summarize")
 
 

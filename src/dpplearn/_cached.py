@@ -1,4 +1,4 @@
-"""Values computed when first asked for, and kept: all of them, or the latest."""
+"""Values that are computed when they are first needed, and kept: as a property of an object, or only the latest one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 else:
 
     class cached_property(functools.cached_property):  # noqa: N801  # the name of what it replaces
-        """As in functools from Python 3.12 on; in 3.11 one lock serves all objects of a class.
+        """The property as it is from Python 3.12 on; in 3.11 all objects of a class share one lock.
 
-        With that lock, eigenvectors of two DPPs are never computed at the same time, and two threads that need two such
-        values in different orders deadlock. Without it, two threads may both compute the same value.
+        With that lock, the eigenvectors of two DPPs are never computed at the same time, and two threads that need two
+        such values in different orders deadlock. Without it, two threads may both compute the same value.
         """
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -31,14 +31,14 @@ else:
 
 
 class Latest(Generic[T]):
-    """Remembers one value and its key; several threads may ask at once."""
+    """Keeps one value and its key; several threads may use it at once."""
 
     def __init__(self) -> None:
         self._held: tuple[Hashable, T] | None = None
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value for a key."""
-        held = self._held  # one reference, read and set at once: a thread sees a whole pair
+        """The value for a key, computed unless it is the one kept."""
+        held = self._held  # key and value are set together, so that no thread sees a mixed pair
         if held is None or held[0] != key:
             held = self._held = (key, compute())
         return held[1]

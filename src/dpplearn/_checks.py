@@ -1,4 +1,4 @@
-"""One function for each kind of input: it returns the input made usable, or its error says what to change."""
+"""Checks of arguments: each returns its argument in a usable form, or raises an error that says what to change."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from dpplearn._holders import as_csr, as_numbers
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Numbers = TypeVar("Numbers", bound=npt.NDArray[Any])
+Numbers = TypeVar("Numbers")  # an array, dense or csr
 Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
 Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-SHORTEST, LONGEST = 1e-18, 1e18  # lengths of rows whose squares float32 can hold, and sums of many of them
-LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
+SHORTEST, LONGEST = 1e-18, 1e18  # between these lengths of rows, squares and sums of many squares fit in float32
+LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # a little less, since S_ij may exceed 1
 PACKAGE = str(Path(__file__).parent)
 
 
@@ -48,26 +48,23 @@ def count_of(number: int, one: str, many: str) -> str:
 
 
 def first_few(rows: IntArray) -> str:
-    """The first eight numbers, and how many there are if that is not all."""
+    """The first eight numbers in words, and how many there are in all if there are more."""
     shown = ", ".join(map(str, rows[:8].tolist()))
     return shown if rows.size <= 8 else f"{shown}, ... ({rows.size} in all)"
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether it is a torch tensor, told without importing torch."""
+    """Whether x is a torch tensor; does not import torch."""
     return type(x).__module__.partition(".")[0] == "torch" and hasattr(x, "device")
 
 
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
-    """A float64 array of `ndim` dimensions with finite entries, in rows; always a copy.
-
-    What callers do later to theirs changes nothing here.
-    """
+    """A float64 array of `ndim` dimensions with finite entries, in C order; always a copy."""
     array = np.array(as_numbers(x, name, ndim), np.float64, order="C")
     if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array)).tolist()
-        count, found = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
-        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {found} ({count} in all).")
+        count, value = count_of(len(bad), "such entry", "such entries"), array[tuple(bad[0])]
+        raise ValueError(f"{name} must be finite, but {name}{bad[0]} is {value} ({count} in all).")
     return array
 
 
@@ -90,7 +87,7 @@ def check_square(x: ArrayLike, name: str) -> FloatArray:
 
 
 def tolerance(A: ArrayLike) -> float:
-    """Relative size of the rounding to forgive in a kernel that was given."""
+    """The relative size of rounding errors that are forgiven in a user's kernel."""
     kind: Any = getattr(A, "dtype", None)
     return 1e-6 if getattr(kind, "kind", "") == "f" and kind.itemsize < 8 else 1e-8  # in any byte order
 
@@ -107,7 +104,7 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
 
 
 def check_quality(q: ArrayLike, n: int) -> FloatArray:
-    """Qualities that are not negative, and small enough for q_i S_ij q_j to be floats."""
+    """Qualities that are not negative, and small enough that no q_i S_ij q_j overflows."""
     q = check_vector(q, "q", n, low=0.0)
     if q.max() > LARGEST_QUALITY:
         raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
@@ -115,15 +112,15 @@ def check_quality(q: ArrayLike, n: int) -> FloatArray:
 
 
 def check_items(items: Items, n: int, name: str) -> IntArray:
-    """Item numbers in 0 ... n-1, none twice, in the order given; a boolean mask of length n means where it is True."""
+    """Different item numbers below n, in the caller's order; a boolean mask of length n stands for its True items."""
     if np.ma.isMaskedArray(items):
         raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.compressed().")
     flat: Any = items
     if not isinstance(flat, list | tuple | str) and not hasattr(flat, "__array__") and isinstance(flat, Iterable):
-        flat = list(flat)  # sets, ranges, generators, keys
+        flat = list(flat)  # a set, a range, a generator or the keys of a dict
     try:
         Y = np.asarray(flat)
-    except (ValueError, OverflowError):  # lists of different length
+    except (ValueError, OverflowError):  # lists of different lengths
         Y = np.empty((0, 0))
     if Y.ndim != 1:
         many = "For many subsets, pass Subsets.from_lists(..., n)."
@@ -150,7 +147,7 @@ def check_items(items: Items, n: int, name: str) -> IntArray:
 
 
 def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
-    """Item numbers as `check_items` takes them, sorted."""
+    """As `check_items`, but sorted."""
     return np.sort(check_items(subset, n, name))
 
 
@@ -178,7 +175,7 @@ def read_rows(B: Any, name: str) -> Features:
 
 
 def check_directions(phi: Any, name: str) -> Features:
-    """Rows of length 1, dense or as a csr_array, with the directions of the given ones, none of which may be zero."""
+    """The rows of phi, each divided by its length, dense or as a csr_array; a zero row is an error."""
     rows = read_rows(phi, name)
     rows = balanced(rows, square_sums(rows))
     lengths = row_lengths(rows)
@@ -188,15 +185,13 @@ def check_directions(phi: Any, name: str) -> Features:
             f"{name} must have no zero row, because a zero vector has no direction; row {row} is zero "
             f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
         )
-    unit = scale_rows(rows, 1 / lengths) if sparse.issparse(rows) else rows / lengths[:, None]
-    freeze_features(unit)
-    return unit
+    return frozen(scale_rows(rows, 1 / lengths) if sparse.issparse(rows) else rows / lengths[:, None])
 
 
 def balanced(rows: Features, squares: FloatArray) -> Features:
-    """The same rows, but rows too long or too short are multiplied by a power of 2, which keeps their directions.
+    """The rows, but rows that are too long or too short are multiplied by a power of 2: directions stay the same.
 
-    `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
+    `squares` are their squared lengths, with 0 or infinity where they are beyond the range of floats.
     """
     odd = ~((squares >= SHORTEST**2) & (squares <= LONGEST**2))
     if not odd.any():
@@ -207,7 +202,7 @@ def balanced(rows: Features, squares: FloatArray) -> Features:
 
 
 def scale_rows(rows: Features, scale: FloatArray) -> Features:
-    """scale_i rows_i, dense or sparse like the rows."""
+    """The rows scale_i rows_i, dense or sparse as they were."""
     if sparse.issparse(rows):
         return sparse.csr_array(sparse.diags_array(scale) @ rows)
     return scale[:, None] * rows
@@ -220,13 +215,8 @@ def largest_entries(rows: Features) -> FloatArray:
     return np.abs(rows).max(axis=1, initial=0.0).astype(np.float64)
 
 
-def freeze_features(rows: Features) -> None:
-    """Make rows read-only, dense or sparse."""
-    read_only(*((rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,)))
-
-
 def square_sums(B: Features) -> FloatArray:
-    """|b_i|^2 of every row; infinite or 0 where a float cannot hold it."""
+    """|b_i|^2 of every row; infinite or 0 where it is beyond the range of floats."""
     with np.errstate(over="ignore", under="ignore"):
         if sparse.issparse(B):
             return np.asarray(B.multiply(B).sum(axis=1)).ravel()
@@ -238,11 +228,11 @@ def row_lengths(B: Features) -> FloatArray:
     return np.sqrt(square_sums(B))
 
 
-MANY = 10**8  # of anything: more than fits in memory, or can be done in a day
+MANY = 10**8  # the default upper bound of counts: more does not fit in memory, or takes longer than a day
 
 
 def check_int(x: Any, name: str, *, low: int = 0, high: int | None = MANY) -> int:
-    """A whole number in [low, high]; with None, of any size."""
+    """A whole number from `low` to `high`, without an upper bound if that is None."""
     if isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be a whole number, found {x!r}.")
     try:
@@ -277,17 +267,17 @@ def check_rng(rng: Seed) -> np.random.Generator:
 
 
 def check_jobs(n_jobs: int | None) -> int:
-    """A number of threads; None and -1 mean every core this process may use."""
+    """A number of threads or processes; None and -1 mean every core that this process may use."""
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return check_int(n_jobs, "n_jobs", low=1, high=1024)
 
 
-MAX_RHO = 1e6  # rho^2 is added to cosines: beyond, nothing is left of them
+MAX_RHO = 1e6  # rho^2 is added to cosines, which vanish beside a larger one in rounding
 
 
 def check_rho(rho: Any) -> float:
-    """The value of section 7.2's constant similarity feature."""
+    """rho, the value of the constant similarity feature of section 7.2."""
     return check_between(rho, "rho", 0.0, MAX_RHO)
 
 
@@ -298,24 +288,25 @@ def check_choice(x: str, name: str, choices: tuple[str, ...]) -> str:
     return x
 
 
-def read_only(*arrays: npt.NDArray[Any]) -> None:
-    """Frozen objects hold frozen arrays."""
+def read_only(*arrays: Any) -> None:
+    """Make arrays read-only, dense or csr, as those of frozen objects are."""
     for array in arrays:
-        array.setflags(write=False)
+        for part in (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,):
+            part.setflags(write=False)
 
 
 def frozen(array: Numbers) -> Numbers:
-    """The array, made read-only, so that users of a frozen object cannot change it."""
+    """The same array, made read-only."""
     read_only(array)
     return array
 
 
-def view(array: Numbers) -> Numbers:
-    """A read-only view: a loop is then compiled for read-only arrays alone, not for writable ones too."""
+def view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view of an array: numba would compile a loop once more for writable arrays."""
     return frozen(array.view())
 
 
 def describe(value: object) -> str:
-    """A value as an error message shows it: cut short, with its type."""
+    """A value for an error message: its repr, cut at 60 characters, and its type."""
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

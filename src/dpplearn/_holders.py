@@ -1,6 +1,6 @@
-"""Numbers in whatever holds them (lists, numpy of any type and byte order, scipy sparse, Arrow) as one plain array.
+"""Reads numbers from whatever holds them (lists, any numpy type and byte order, scipy sparse, Arrow) into plain arrays.
 
-Every public function reads its data here, so that no loop behind it meets a type or a layout it does not know.
+Every public function reads its data here, so that the code behind it meets only types and layouts that it knows.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-PLAIN = "efd"  # float16, float32, float64: what is read in place
+PLAIN = "efd"  # float16, float32 and float64, which are used without a copy
 LARGEST = float(np.finfo(np.float64).max)
 
 
 def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
-    """A numpy array of real numbers in the machine's byte order; a copy only where the type has to change.
+    """A numpy array of real numbers in the machine's byte order; copied only if the type has to change.
 
     float16, float32 and float64 keep their type. Integers, truth values and longer floats become float64.
     """
@@ -37,7 +37,7 @@ def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
 
 
 def as_array(x: Any, name: str) -> np.ndarray:
-    """numpy's array of it; of a column of lists or arrays, whatever its library, their rows."""
+    """numpy's array of x; if x is a column of lists or arrays, as data frames have them, an array of their rows."""
     try:
         array = np.asarray(x) if hasattr(x, "__array__") or not hasattr(x, "__dlpack__") else np.from_dlpack(x)
         column = array.dtype.kind == "O" and array.shape in ((array.size,), (array.size, 1)) and array.size > 0
@@ -50,29 +50,29 @@ def as_array(x: Any, name: str) -> np.ndarray:
 
 
 def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
-    """Native floats of at most 64 bits; or what is wrong with the type. `given` is what the message shows."""
+    """The numbers as native floats of at most 64 bits, or an error about their type, which names that of `given`."""
     kind, native = array.dtype.kind, array.dtype.newbyteorder("=")
     if kind in "fbiu":
-        with np.errstate(over="ignore", under="ignore"):  # infinite numbers are refused where all are to be finite
+        with np.errstate(over="ignore", under="ignore"):  # callers that need finite numbers refuse infinite ones
             return array.astype(native if native.char in PLAIN else np.float64, copy=False)
-    found, hint = f"dtype {array.dtype}", "Convert numbers that were read as text, and times to seconds."
+    what, hint = f"dtype {array.dtype}", "Convert numbers that were read as text, and times to seconds."
     if kind == "O" and array.ndim:
         entries = np.ndenumerate(array)
         odd = next(((i, v) for i, v in entries if not issubclass(type(v), Real) or LARGEST < abs(v) < np.inf), None)
         if odd is None:
             return array.astype(np.float64)
-        found = f"{odd[1]!r:.40} at {name}[{', '.join(map(str, odd[0]))}]"
+        what = f"{odd[1]!r:.40} at {name}[{', '.join(map(str, odd[0]))}]"
         hint = "Convert what is there to a float, or leave such items out."
     elif kind == "O":
-        found = f"the type {type(given).__name__}"
+        what = f"the type {type(given).__name__}"
         hint = "For a kernel that is a function, use ImplicitDPP." if callable(given) else "Pass a list or an array."
-    raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
+    raise TypeError(f"{name} must be an array of real numbers, found {what}. {hint}")
 
 
 def as_csr(x: Any, name: str) -> sparse.csr_array:
-    """A scipy sparse array or matrix of any format as rows of float32 or float64, each entry once; not copied if it is.
+    """A scipy sparse array or matrix of any format as csr rows of float32 or float64, copied only if necessary.
 
-    scipy itself refuses float16 and foreign byte orders.
+    Repeated entries are added up. scipy itself refuses float16 and foreign byte orders.
     """
     if x.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers, found dtype {x.dtype}.")
@@ -86,14 +86,13 @@ def as_csr(x: Any, name: str) -> sparse.csr_array:
 
 
 def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
-    """Rows of an Arrow array of lists, or of a table of one such column or of columns of numbers; the first is called
-    row `start` where one is wrong.
+    """Rows of an Arrow array of lists, or of a table with one such column or with columns of numbers.
 
-    Float lists in one piece are read where they lie; those in several pieces, and columns, are put together once.
+    Only lists that lie in several pieces, and columns, are copied. Messages count rows from `start`.
     """
     if hasattr(x, "column_names"):
         if len(x.column_names) != 1 or not hasattr(x.column(0).type, "value_type"):
-            return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name)
+            return as_columns(x, name)
         x = x.column(0)
     piece = x.combine_chunks() if hasattr(x, "chunks") else x
     if piece.null_count:
@@ -101,7 +100,7 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
         raise ValueError(f"{name} must have a list of numbers in every row, but row {row} has none.")
     if not hasattr(piece, "flatten") or not hasattr(piece.type, "value_type"):
         raise TypeError(f"{name} must be a column of lists, or several columns of numbers, found {piece.type}.")
-    values = piece.flatten()  # of what is in the slice, without a copy
+    values = piece.flatten()  # only the values of this slice, without a copy
     size = getattr(piece.type, "list_size", None)
     if size is None:
         lengths = np.asarray(piece.value_lengths())
@@ -118,14 +117,11 @@ def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
     return np.asarray(numbers).reshape(len(piece), size)
 
 
-def as_columns(columns: list[Any], names: list[str], name: str) -> np.ndarray:
-    """One number of each row from each column."""
-    arrays = []
-    for column, title in zip(columns, names, strict=True):
-        array = column.to_numpy()  # NaN where a number is missing
+def as_columns(table: Any, name: str) -> np.ndarray:
+    """The rows of an Arrow table of numbers."""
+    arrays = [table.column(i).to_numpy() for i in range(table.num_columns)]  # NaN where a number is missing
+    for i, array in enumerate(arrays):
         if array.dtype.kind not in "fiub":
-            raise TypeError(
-                f"{name} must be columns of numbers, but {title!r} is {column.type}. Leave it out, or cast it."
-            )
-        arrays.append(array)
+            column = f"{table.column_names[i]!r} is {table.column(i).type}"
+            raise TypeError(f"{name} must be columns of numbers, but {column}. Leave that column out, or cast it.")
     return np.column_stack(arrays) if arrays else np.empty((0, 0))

@@ -1,12 +1,11 @@
 """Factorizations of positive semidefinite matrices: log-determinants, eigenpairs primal and dual, Schur complements.
 
-Eigenvalues near 1 decide probabilities. Where items differ in quality by more than a float's sixteen digits (q from
-e^-150 to e^150, or L scaled by 1e150), they are lost in the rounding of the largest. Two steps keep every item to its
-own relative accuracy:
+The eigenvalues of L near 1 decide the probabilities. Where qualities differ by more than the sixteen digits of a float
+(q from e^-150 to e^150, or L scaled by 1e150), they are lost in the rounding of the largest eigenvalue. Two steps keep
+every item to its own relative accuracy:
 
-1. S = U U^T with U triangular in the order of the best item that is left, from rows (`reduced_rows`) or from S itself
-   (`reduced_similarity`), with exact zeros where an item is a combination of better ones. Both take log q, which may
-   be of any size.
+1. S = U U^T, where U is triangular in an order that always takes the best remaining item, from rows (`reduced_rows`) or
+   from S itself (`reduced_similarity`). A combination of better items gets exact zeros. Both take log q, of any size.
 2. An orthogonal factor of [diag(q) U; I] (`stacked_qr`), which is all that probabilities and their derivatives need.
 """
 
@@ -32,18 +31,18 @@ class Spectrum(NamedTuple):
 
 
 def eigh_psd(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns)."""
-    # A.T: the same matrix, in the order that LAPACK wants; evd is slower with two threads up to n = 1000
+    """Ascending eigenvalues, with 0 for negative ones and for rounding, and eigenvectors as columns."""
+    # A.T is the same matrix in the order that LAPACK wants; evd is slower with two threads up to n = 1000
     lam, V = linalg.eigh(A.T, driver="evr", check_finite=False)
     lam[lam < len(A) * EPS * max(lam[-1], 0.0)] = 0.0
     return lam, V
 
 
 def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float:
-    """log det of a positive semidefinite matrix; -inf where it is singular to working precision.
+    """log det of a positive semidefinite matrix; -inf if it is singular to working precision.
 
-    For A = B B^T pass a function that returns the rows B: they are used where A has lost digits, because rows are
-    nearly dependent.
+    For A = B B^T pass a function that returns the rows B: it is called if A has lost digits because its rows are nearly
+    dependent.
 
     >>> round(logdet(np.array([[2.0, 1.0], [1.0, 2.0]])), 3)
     1.099
@@ -56,7 +55,7 @@ def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float
     d = A.diagonal()
     if d.min() <= 0.0:
         return -np.inf
-    r = np.sqrt(d)  # det A = prod(r^2) det(S): with a unit diagonal, a pivot says what is left of an item
+    r = np.sqrt(d)  # det A = prod(r^2) det(S); S has a unit diagonal, so a pivot is the remaining share of an item
     C, info = lapack.dpotrf(A / r[:, None] / r, lower=1)
     pivots = C.diagonal()
     least = pivots.min() ** 2 if info == 0 else 0.0
@@ -79,7 +78,7 @@ def to_dense(B: Features) -> FloatArray:
 
 
 def schur_complement(A: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArray:
-    """A_rest - A_rest,given A_given^-1 A_given,rest; where only rounding is left of an item, 0."""
+    """A_rest - A_rest,given A_given^-1 A_given,rest, with zeros for items of which only rounding is left."""
     if given.size == 0:
         return A[np.ix_(rest, rest)]
     d = np.sqrt(A.diagonal()[given])
@@ -95,10 +94,11 @@ def schur_complement(A: FloatArray, rest: np.ndarray, given: np.ndarray) -> Floa
 
 
 def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArray:
-    """Rows `rest` of B without their part in the span of the rows `given`: as many columns fewer, at least one.
+    """The rows `rest` of B without their part in the span of the rows `given`.
 
-    B_rest Q, where the columns of Q complete the directions of B_given to a basis. L = B B^T becomes the Schur
-    complement of L_given, and its rank falls by exactly the number given, whatever the scale.
+    They are B_rest Q, where the columns of Q complete the directions of B_given to a basis. So each given row takes one
+    column (one always remains), L = B B^T becomes the Schur complement of L_given, and its rank falls by exactly the
+    number of given rows, whatever their scale.
     """
     rows = B[given] / row_lengths(B[given])[:, None]
     Q = linalg.qr(rows.T, mode="full", check_finite=False)[0][:, given.size :]
@@ -109,21 +109,21 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
 
 
 class Factor(NamedTuple):
-    """L = T T^T with `rows` T (n, rank), of which T[pivots] is lower triangular, largest first."""
+    """L = T T^T with `rows` T (n, rank); T[pivots] is lower triangular, with the largest pivot first."""
 
     rows: FloatArray
     pivots: IntArray
 
 
 def factor_rows(B: FloatArray) -> Factor:
-    """The factor of L = B B^T from the rows themselves, which hold twice the digits of their products."""
+    """The factor of L = B B^T from its rows, which hold twice the digits of their products."""
     q = row_lengths(B)
     U, pivots = reduced_rows(B / np.where(q > 0, q, 1.0)[:, None], safe_log(q))
     return Factor(q[:, None] * U, pivots)
 
 
 def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
-    """U with S = U U^T, as `reduced_rows`: Cholesky by pivots, always the item of which most is left."""
+    """U with S = U U^T as from `reduced_rows`, by Cholesky; each pivot is the item with the largest q_i^2 left_i."""
     n = len(S)
     left = (log_q > -np.inf).astype(np.float64)
     U = np.zeros((n, n))
@@ -131,7 +131,7 @@ def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
     while left.max() > 0.0:
         t, j = len(pivots), best(log_q, left)
         column = S[:, j] - U[:, :t] @ U[j, :t]
-        column[left == 0.0] = 0.0  # exactly: these items are spanned, and what is here is rounding
+        column[left == 0.0] = 0.0  # these items are spanned, and their entries are rounding
         column /= np.sqrt(left[j])
         column[j] = np.sqrt(left[j])
         U[:, t] = column
@@ -143,14 +143,14 @@ def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
 
 
 def reduced_rows(unit: FloatArray, log_q: FloatArray) -> Factor:
-    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
+    """U' (n, rank) with U' U'^T = U U^T for unit rows, triangular in an order that takes the longest row left.
 
-    Row i stands for q_i u_i. Reflections turn the longest remaining row into the next axis; where only rounding is left
-    of another row it is set to 0, for it depends on longer ones, such as a duplicate of larger quality. Left in, EPS
-    times its length would count as a direction, and might exceed all shorter rows.
+    Row i stands for q_i u_i. Reflections turn the longest row that is left into the next axis. A row of which only
+    rounding is left depends on longer ones, as a duplicate of lower quality does, and is set to 0: otherwise its
+    rounding would count as a direction, and might exceed all shorter rows.
     """
     n, d = unit.shape
-    # more columns than rows: a rotation brings the rows, each to EPS, into the first n
+    # with more columns than rows, a rotation brings the rows, each to EPS, into the first n columns
     U = linalg.qr(unit.T, mode="r", check_finite=False)[0][:n].T.copy() if d > n else unit.copy()
     pivots: list[int] = []
     small = rounding(d)
@@ -169,21 +169,21 @@ def reduced_rows(unit: FloatArray, log_q: FloatArray) -> Factor:
         rest[p] = 0.0
         rest[p, 0] = axis
         pivots.append(p)
-    # the sign of a column is arbitrary: make the diagonal positive
+    # the sign of a column is arbitrary, so we make the diagonal positive
     U = U[:, : len(pivots)] * np.sign(U[pivots, range(len(pivots))])
     return Factor(U, np.array(pivots, np.int64))
 
 
 def best(log_q: FloatArray, left: FloatArray) -> int:
-    """The item of which most is left: the largest q_i^2 left_i."""
+    """The item with the largest q_i^2 left_i."""
     return int(np.where(left > 0.0, log_q + np.log(np.where(left > 0.0, left, 1.0)) / 2, -np.inf).argmax())
 
 
 def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
 
-    The upper part of Q has K = Q Q^T, the lower one (I + B^T B)^-1. Householder QR with columns pivoted and rows
-    sorted by length keeps every row's own relative accuracy (Cox and Higham, 1998), however much they differ in length.
+    For its upper part K = Q Q^T, for its lower part (I + B^T B)^-1 = Q Q^T. Householder QR with pivoted columns and
+    sorted rows keeps every row to its own relative accuracy, however much lengths differ (Cox and Higham, 1998).
     """
     n, d = B.shape
     length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
@@ -196,7 +196,7 @@ def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def spectrum_wide(factor: Factor) -> Spectrum:
-    """The spectrum from a factor, to EPS absolutely, whatever the scale."""
+    """The spectrum from a factor; the error of a probability is about EPS, whatever the scale."""
     n = len(factor.rows)
     if factor.pivots.size == 0:
         return Spectrum(np.empty(0), np.empty((n, 0)), 0.0)

@@ -1,4 +1,4 @@
-"""How an object is shown: a short `repr`, and in a notebook a small HTML card, for light and dark pages."""
+"""Shows objects: a short `repr`, and in a notebook a small HTML card that suits light and dark pages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LISTED = 12  # rows of a table
-CUT_AT = 300  # characters of a text
-SOME, BRIEF = 3, 60  # entries of a list, and characters of an entry, in a `repr`
+LISTED = 12  # rows shown of a table
+CUT_AT = 300  # characters shown of a text
+SOME, BRIEF = 3, 60  # entries shown of a list, and characters of an entry, in a `repr`
 STYLE = (
     "<style>"
     ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
@@ -26,7 +26,7 @@ STYLE = (
 
 
 def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str:
-    """A title, facts by name in one line, and parts, which are HTML already.
+    """The card of an object: a title, a line of named facts, and parts that are HTML already.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
 
 
 def short_repr(self: Any) -> str:
-    """`__repr__` of a record: its name and its fields, with arrays as shapes and long lists cut.
+    """`__repr__` of a record: its class and its fields, where arrays are shown by their shapes and long lists are cut.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def short_repr(self: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """A value in a few words, whatever it is."""
+    """A short text for any value."""
     if hasattr(value, "shape") and hasattr(value, "dtype") and value.shape:
         return f"<{' x '.join(map(str, value.shape))} {value.dtype}>"
     if isinstance(value, float | np.floating):
@@ -75,18 +75,18 @@ def brief(value: Any) -> str:
 
 
 def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # IPython's signature
-    """Both ways to show an object, for a class that would otherwise show scikit-learn's diagram."""
+    """`_repr_mimebundle_` of an estimator, which would otherwise show scikit-learn's diagram instead of its card."""
     return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def shown(value: Any) -> str:
-    """A value as text, escaped; a long one is cut, a float has four digits."""
+    """A value as escaped text: floats with four digits, long texts cut."""
     text = f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
     return escape(text if len(text) <= CUT_AT else text[: CUT_AT - 1] + "…")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
-    """A table of at most `LISTED` rows under a head, and how many more there are of a total."""
+    """An HTML table of at most `LISTED` rows, and below it how many more of the `total` there are."""
     some = [row for _, row in zip(range(LISTED), rows, strict=False)]
     if not some:
         return ""

@@ -1,9 +1,9 @@
-"""How loops are compiled, and when: the decorators `jit` and `strict_jit`.
+"""The decorators `jit` and `strict_jit`, which compile loops with numba when it pays.
 
 Compiling takes seconds, and Python finishes a loop of few steps before a compiler has begun. So a loop of few steps
 runs as Python, with the same result up to rounding. Once it has taken `PATIENCE` seconds that way, a thread compiles
-it while calls go on as before. A loop of many steps is compiled first, and a message says so. numba keeps what it has
-compiled on disk.
+it while calls go on as before. A loop of many steps is compiled first, and a message says so. numba keeps compiled
+loops on disk.
 """
 
 import atexit
@@ -31,24 +31,23 @@ from numpy import ndarray
 
 from dpplearn._run.progress import notice
 
-FEW_STEPS = 1_000_000  # steps that Python does in about half a second
+FEW_STEPS = 1_000_000  # Python does so many steps in about half a second
 PATIENCE = 1.0  # seconds that a loop may take in Python before it is compiled, which takes one to five
-COMPILING = Lock()  # held by the thread that compiles or loads a loop: numba can do one at a time
-CONFIG: Any = numba.config  # its attributes are made at run time
-NAMED = CONFIG.CACHE_DIR  # the folder NUMBA_CACHE_DIR
-CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files that loops read constants and records from
+COMPILING = Lock()  # held by the thread that compiles or loads a loop, since numba can only do one at a time
+CONFIG: Any = numba.config  # numba makes its attributes at run time
+USER_FOLDER = CONFIG.CACHE_DIR  # the folder that NUMBA_CACHE_DIR names
+CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files with the constants and records that loops use
 
-TIME = "seconds"  # a file beside the folders of compiled loops
-SPENT: list[float] = []  # seconds that this process took to compile, for each loop
+TIME = "seconds"  # a file beside the folders of compiled loops: how long a process compiled, for the next one's message
+SPENT: list[float] = []  # seconds that this process took to compile each loop
 
 Function = Callable[..., Any]
-Types = tuple[Any, ...]  # numba's types of arguments
 _always: ContextVar[bool] = ContextVar("dpplearn_compile", default=os.environ.get("DPPLEARN_COMPILE") == "always")
 
 
 @contextmanager
 def compiled_always(always: bool = True) -> Iterator[None]:
-    """Compile, or load, every loop that this block calls, however few its steps: so that digits are the same."""
+    """Compile or load every loop that this block calls, even those of few steps, so that all digits are the same."""
     token = _always.set(always)
     try:
         yield
@@ -57,12 +56,12 @@ def compiled_always(always: bool = True) -> Iterator[None]:
 
 
 def compiles_always() -> bool:
-    """Whether this is inside such a block: a worker that goes on with its work has to know."""
+    """Whether the caller is in a block of `compiled_always`; worker processes are told."""
     return _always.get()
 
 
 class Loop:
-    """A function of arrays and numbers that runs as Python or compiled; inside other loops numba sees it compiled."""
+    """A function of arrays and numbers that runs in Python or compiled; loops that call it are compiled with it."""
 
     __qualname__: str
 
@@ -71,9 +70,9 @@ class Loop:
         self.function, self.steps, self.options = function, steps, {"nogil": True, **options}
         names = list(signature(function).parameters)
         self.places = [names.index(name) for name in signature(steps).parameters] if steps else []
-        # by the kinds of arguments, which are quicker to tell than their types
+        # keys are the kinds of arguments, which are found more quickly than numba's types
         self.versions: dict[Any, Function] = {}
-        self.seconds: dict[Any, float] = {}  # spent in Python; below 0 once a thread compiles
+        self.seconds: dict[Any, float] = {}  # time spent in Python; negative once a thread compiles the loop
 
     def __call__(self, *args: Any) -> Any:
         kinds = tuple(map(kind, args))
@@ -84,11 +83,11 @@ class Loop:
         return self.__qualname__
 
     def run_or_compile(self, kinds: Any, args: tuple[Any, ...]) -> Any:
-        """Run a loop of which no compiled version is loaded."""
+        """Run a loop for arguments whose compiled version is not loaded."""
         few = self.steps is not None and self.steps(*(args[place] for place in self.places)) <= FEW_STEPS
         on_disk = False
         if kinds not in self.seconds and not COMPILING.locked():
-            with suppress(OSError):  # nowhere can files be written
+            with suppress(OSError):  # no folder can be written to
                 on_disk = self.mark(tuple(map(numba.typeof, args))).exists()
         if not few or on_disk or _always.get():
             return self.compile(kinds, tuple(map(numba.typeof, args)))(*args)
@@ -97,23 +96,23 @@ class Loop:
             Thread(target=self.compile, args=(kinds, tuple(map(numba.typeof, args)))).start()
         start = thread_time()
         try:
-            with np.errstate(all="ignore"):  # as compiled: 1 / 0 is infinite and integers wrap around, without warnings
+            with np.errstate(all="ignore"):  # as in compiled code, 1 / 0 is infinite and integers wrap around
                 return self.plain(*args)
         finally:
             self.seconds[kinds] += thread_time() - start
 
-    def mark(self, types: Types) -> Path:
-        """An empty file that is there when the version for arguments of these types is kept on disk."""
+    def mark(self, types: tuple[Any, ...]) -> Path:
+        """An empty file that exists if the version for arguments of these numba types is on disk."""
         return folder() / f"{self.__module__}.{self.__qualname__}-{sha256(str(types).encode()).hexdigest()[:16]}"
 
-    def compile(self, kinds: Any, types: Types) -> Function:
-        """The version for arguments of these types, loaded or compiled."""
+    def compile(self, kinds: Any, types: tuple[Any, ...]) -> Function:
+        """The version for arguments of these types, loaded from disk or compiled."""
         with COMPILING:
             if kinds not in self.versions:
                 self.versions[kinds] = self.load_or_compile(types)
             return self.versions[kinds]
 
-    def load_or_compile(self, types: Types) -> Function:
+    def load_or_compile(self, types: tuple[Any, ...]) -> Function:
         listener, start = Announcing(), monotonic()
         with install_listener("numba:compile", listener):
             try:
@@ -121,33 +120,33 @@ class Loop:
                 version = numba.njit(self.function, cache=True, **self.options)
                 version.compile(types)
                 self.mark(types).touch()
-            except numba.errors.NumbaError:  # in the loop itself: the files are sound
+            except numba.errors.NumbaError:  # the fault is in the loop, not in the files
                 raise
-            except Exception as error:  # a damaged file raises almost any kind
-                with suppress(OSError):  # nowhere can files be written
+            except Exception as error:  # a damaged file may raise almost any exception
+                with suppress(OSError):  # no folder can be written to
                     shutil.rmtree(folder())
-                warnings.warn(
-                    f"Compiled loops could not be read from disk or kept there ({error!r:.80}), and are compiled anew. "
-                    "NUMBA_CACHE_DIR names another folder.",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
+                lost = f"Compiled loops could not be read from disk or kept there ({error!r:.80})"
+                advice = "They are compiled again. Set NUMBA_CACHE_DIR to keep them in another folder."
+                warnings.warn(f"{lost}. {advice}", RuntimeWarning, stacklevel=2)
                 version = numba.njit(self.function, **self.options)
                 version.compile(types)
             finally:
-                CONFIG.CACHE_DIR = NAMED
+                CONFIG.CACHE_DIR = USER_FOLDER
                 if listener.heard:
-                    keep_time(monotonic() - start)
+                    SPENT.append(monotonic() - start)
+                    with suppress(OSError):
+                        if folder().name.startswith("loops-"):  # not a temporary folder
+                            Path(folder().parent, TIME).write_text(f"{sum(SPENT):.1f}")
         return version
 
     @cached_property
     def inside(self) -> Any:
-        """What other compiled loops call; it is compiled into them."""
+        """The function as other compiled loops call it; it is compiled into them."""
         return numba.njit(self.function, **self.options)
 
     @cached_property
     def plain(self) -> Function:
-        """The function in Python, with the loops that it calls in Python, too."""
+        """The function in Python, calling the Python versions of other loops."""
         code, names = self.function.__code__, self.function.__globals__
         loops = {name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)}
         return FunctionType(code, {**names, **loops}, code.co_name, None, self.function.__closure__)
@@ -155,12 +154,12 @@ class Loop:
 
 @typeof_impl.register(Loop)
 def type_inside_loops(loop: Loop, _: Any) -> Any:
-    """numba's type of a loop that another one calls."""
+    """The type that numba gives to a loop inside another loop."""
     return numba.typeof(loop.inside)
 
 
 class Announcing(Listener):
-    """Says, once, that numba compiles; it is not asked where a version is loaded from disk."""
+    """Says once that numba compiles; numba does not call it when it loads a version from disk."""
 
     heard = False
 
@@ -175,38 +174,30 @@ class Announcing(Listener):
         pass
 
 
-if hasattr(os, "register_at_fork"):  # a process forked while numba compiles would wait forever for numba's lock
+if hasattr(os, "register_at_fork"):  # otherwise a process forked while numba compiles waits forever for numba's lock
     os.register_at_fork(before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=COMPILING.release)
 
 
 def kind(value: Any) -> Any:
-    """What decides numba's type of an argument, told more quickly than the type itself."""
-    own = type(value)
-    if own is ndarray:
+    """A key that decides numba's type of an argument, and is found more quickly than that type."""
+    cls = type(value)
+    if cls is ndarray:
         return value.dtype, value.ndim, value.flags.num
-    return (own, *map(kind, value)) if isinstance(value, tuple) else own
-
-
-def keep_time(seconds: float) -> None:
-    """Keep on disk for how long this process has compiled, which a later one tells."""
-    SPENT.append(seconds)
-    with suppress(OSError):
-        if folder().name.startswith("loops-"):  # no passing one
-            Path(folder().parent, TIME).write_text(f"{sum(SPENT):.1f}")
+    return (cls, *map(kind, value)) if isinstance(value, tuple) else cls
 
 
 @cache
 def folder() -> Path:
-    """Where compiled loops are kept: a folder of its own for each state of the sources.
+    """The folder where compiled loops are kept; each version of the sources has its own.
 
-    numba itself notices changes in the file of a loop, but not in those it imports from. It cannot read from a folder
-    that it cannot write to: such a folder is copied to one that it can write to.
+    numba itself notices changes in the file of a loop, but not in files that the loop imports. It cannot read from a
+    folder that it cannot write to, so such a folder is copied to a temporary one.
     """
     package, digest = Path(__file__).parent, sha256()
     for path in sorted([*package.rglob("*_loops.py"), *(package / name for name in CONSTANTS)]):
         digest.update(path.read_bytes())
-    above = [NAMED] if NAMED else [f"{package}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
-    places = [Path(one, f"loops-{digest.hexdigest()[:16]}") for one in above if not one.startswith("~")]  # no home
+    above = [USER_FOLDER] if USER_FOLDER else [f"{package}/__pycache__", os.path.expanduser("~/.cache/dpplearn")]
+    places = [Path(p, f"loops-{digest.hexdigest()[:16]}") for p in above if not p.startswith("~")]  # without a home
     for place in places:
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
@@ -222,16 +213,16 @@ def folder() -> Path:
 
 
 def strict_jit(function: Function | None = None, /, *, steps: Function | None = None, **options: Any) -> Any:
-    """Make a loop of a function; compiled, it does every operation in the order written.
+    """Turn a function into a `Loop` that, when compiled, does every operation in the order written.
 
-    `steps`, a function of some of the arguments, by their names, says about how many times a call runs its innermost
-    lines. A loop without it is meant for other loops; if Python calls it, it is compiled at once.
+    `steps`, a function of some of the loop's arguments, by their names, estimates how often a call runs the innermost
+    lines. A loop without it is meant to be called by other loops; if Python calls it, it is compiled at once.
     """
     if function is None:
         return partial(strict_jit, steps=steps, **options)
     return function if CONFIG.DISABLE_JIT else Loop(function, steps, options)
 
 
-# Nearly every loop uses this: sums may be reordered, so that short dot products use vector registers (reassoc). NaN and
+# For nearly every loop: sums may be reordered (reassoc), so that short dot products use vector registers. NaN and
 # infinity keep their meaning.
 jit = partial(strict_jit, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")

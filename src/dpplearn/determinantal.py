@@ -1,4 +1,4 @@
-"""The questions that every DPP answers from the spectrum of its marginal kernel."""
+"""The base classes of DPPs with a symmetric kernel: they answer questions from the spectrum of the marginal kernel."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from dpplearn.subsets import Subsets
 
 
 class Spectral(Distribution):
-    """A distribution sampled from orthonormal vectors: first some of them are picked, then as many items."""
+    """A distribution that is sampled from orthonormal vectors: it picks some of them, then as many items."""
 
     @property
     @abstractmethod
     def _plain_tables(self) -> Tables:
-        """What the spectral sampler reads, without alias tables."""
+        """The tables of the spectral sampler, without alias tables."""
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:  # noqa: ARG002  # a k-DPP has one
         tables = self._sampling_tables(size)
         return sample_spectral(tables, size, rng, expected_size=self.expected_size, n_jobs=jobs)
 
     def _sampling_tables(self, size: int) -> Tables:
-        """The tables for `size` samples; they never depend on what was drawn before."""
+        """The tables for `size` samples, with alias tables if these pay; they do not depend on earlier draws."""
         repaid = size * (1.0 + self.expected_size**2) > 4 * self._plain_tables.V.shape[1]
         return self._alias_tables if repaid else self._plain_tables
 
@@ -48,18 +48,18 @@ class Determinantal(Spectral, PointProcess):
     @property
     @abstractmethod
     def _operand(self) -> Operand:
-        """L, as an array or as rows; or an error that says why there is none."""
+        """L as an array or as rows; an error says why if there is no L."""
 
     @property
     @abstractmethod
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
+        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; of a low-rank L only the nonzero."""
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
         lam, V = self.eigenpairs
-        if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are lost in the rounding of the largest
+        if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 would be lost in the rounding of the largest
             return spectrum_wide(self._operand.factor())
         return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))
 
@@ -75,7 +75,7 @@ class Determinantal(Spectral, PointProcess):
         return frozen(self.similarity_of(items, items))
 
     def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
-        """The block S[rows, columns] of the similarities; an item of quality 0 is similar only to itself."""
+        """The block S[rows, columns] of the similarity matrix; an item of quality 0 is similar only to itself."""
         i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         block, scale = self._operand.block(i, j), np.outer(self.quality[i], self.quality[j])
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
@@ -83,7 +83,7 @@ class Determinantal(Spectral, PointProcess):
 
     @property
     def has_L(self) -> bool:
-        """Whether there is a likelihood kernel; only a DPP given by K may lack one."""
+        """Whether there is a likelihood kernel; only a DPP made from K may lack one."""
         return True
 
     # Probabilities
@@ -91,7 +91,7 @@ class Determinantal(Spectral, PointProcess):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I), the sum over all subsets of equation (5)."""
-        _ = self._operand  # raises where there is no L
+        _ = self._operand  # raises if there is no L
         return self.spectrum.log_normalizer
 
     def _log_prob(self, Y: IntArray) -> float:
@@ -105,11 +105,11 @@ class Determinantal(Spectral, PointProcess):
     def _prob(self, A: IntArray, B: IntArray) -> float:
         """det(K_A) det(I - K'_B), where K' is K given A.
 
-        Where an item of B is nearly sure, I - K' has lost its digits. Then we divide the sum of det(L_Y) over all Y
-        with A and without B by the sum over all Y: sums of positive terms keep their digits.
+        If an item of B is nearly sure, I - K' has lost its digits. Then we divide the sum of det(L_Y) over all Y with A
+        and without B by the sum over all Y, since sums of positive terms keep their digits.
         """
         both = np.union1d(A, B)
-        K_AB = self.marginal_kernel(both, both)
+        K_AB = self._marginal_block(both, both)
         a, b = np.searchsorted(both, A), np.searchsorted(both, B)
         log_p = logdet(K_AB[np.ix_(a, a)])
         if log_p == -np.inf:
@@ -123,15 +123,13 @@ class Determinantal(Spectral, PointProcess):
 
     @property
     def _near_one(self) -> bool:
-        """Whether K was given, with an eigenvalue so near 1 that L, if it exists, keeps no digit of the others."""
+        """Whether the DPP was made from a K with an eigenvalue so near 1 that L keeps no digit of its other ones."""
         return False
 
     # Marginals and correlations
 
-    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
-        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+    def _marginal_block(self, A: IntArray, B: IntArray) -> FloatArray:
         p, V, _ = self.spectrum
-        A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray((V[A] * p) @ V[B].T)
 
     @cached_property
@@ -147,15 +145,9 @@ class Determinantal(Spectral, PointProcess):
         """E|Y| = trace(K)."""
         return float(self.spectrum.p.sum())
 
-    @property
-    def size_variance(self) -> float:
-        """Var|Y| = sum of p (1 - p): |Y| is a sum of independent coins, one per eigenvector."""
-        p = self.spectrum.p
-        return float((p * (1 - p)).sum())
-
     @cached_property
     def size_pmf(self) -> FloatArray:
-        """P(|Y| = k) for k = 0 ... n."""
+        """P(|Y| = k) for k = 0 ... n: |Y| is a sum of independent coins, one for each eigenvector."""
         return frozen(np.append(sum_of_coins(self.spectrum.p), np.zeros(self.n - self.spectrum.p.size)))
 
     # Sampling
@@ -173,7 +165,7 @@ class Determinantal(Spectral, PointProcess):
         return super()._draw(method, size, rng, jobs)
 
     def _eliminator(self) -> Callable[[FloatArray], IntArray]:
-        """A function that draws one subset from n uniform numbers; K is computed here, before threads share it."""
+        """A function that draws one subset from n uniform numbers; makes K before threads share it."""
         return partial(eliminate, self.K)
 
 

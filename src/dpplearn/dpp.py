@@ -1,4 +1,4 @@
-"""The determinantal point process of sections 1 and 2, given by L, by K, or by quality and similarity."""
+"""The determinantal point process of sections 1 and 2, made from L, from K, or from quality and similarity."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DPP(Determinantal):
     array([0.373, 0.373])
     """
 
-    _L: FloatArray | None = None  # as it was given; a DPP may be given by K instead
+    _L: FloatArray | None = None  # None if the DPP was made from K
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
@@ -62,8 +62,8 @@ class DPP(Determinantal):
     def from_marginal(cls, K: ArrayLike) -> Self:
         """The DPP with marginal kernel K: P(A in Y) = det(K_A), equation (1).
 
-        Eigenvalues of K must lie in [0, 1]. If one is exactly 1 there is no L, and what needs L raises an
-        error; all else works, including probabilities and samples.
+        Eigenvalues of K must lie in [0, 1]. If one is exactly 1 there is no L, and methods that need L raise an
+        error; all others work, including probabilities and samples.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class DPP(Determinantal):
 
     @classmethod
     def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
-        """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1.
+        """The DPP with L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1.
 
         Examples
         --------
@@ -101,19 +101,19 @@ class DPP(Determinantal):
 
     @classmethod
     def _of_quality(cls, q: FloatArray, S: FloatArray) -> Self:
-        """The same without checks."""
+        """As `from_quality`, without checks."""
         L = q[:, None] * S
         L *= q
         return cls._of(np.arange(len(S)), _L=L)
 
     @property
     def has_L(self) -> bool:
-        """Whether the DPP has a likelihood kernel: it has none where an eigenvalue of K is 1."""
+        """Whether the DPP has a likelihood kernel; it has none if an eigenvalue of K is 1."""
         return self._L is not None or not bool((self.spectrum.p == 1.0).any())
 
     @cached_property
     def L(self) -> FloatArray:
-        """Likelihood kernel, equation (4). For a DPP given by K: L = K (I - K)^-1."""
+        """Likelihood kernel, equation (4). For a DPP made from K it is K (I - K)^-1."""
         if self._L is not None:
             return self._L
         lam, V = self.eigenpairs
@@ -152,7 +152,7 @@ class DPP(Determinantal):
         return self._L is None and bool(1.0 - self.spectrum.p.max() < 1.0 / (1.0 + WIDE))
 
     def _log_prob(self, Y: IntArray) -> float:
-        """log P(Y); where L has lost its digits, log det of the rows Y of K and the other rows of I - K."""
+        """log P(Y); if L has lost its digits, the log-determinant of the rows Y of K and the other rows of I - K."""
         if not self._near_one:
             return super()._log_prob(Y)
         p = self.spectrum.p
@@ -166,21 +166,21 @@ class DPP(Determinantal):
         items = self.items[rest]
         if self._L is not None:
             L = self.L
-            # L given A: the Schur complement of L_A; given not B: without B's rows
+            # given A we take the Schur complement of L_A; to exclude B we leave out its rows and columns
             left = given(L, rest, A, impossible(include=A))
-            if A.size and L.diagonal().sum() > WIDE:  # rounding there would matter
+            if A.size and L.diagonal().sum() > WIDE:  # the rounding of the Schur complement would matter
                 rows = project_out(self._operand.factor().rows, rest, A)
                 left = rows @ rows.T
             return self._of(items, _L=left)
         K = given(self.K, np.concatenate([rest, B]), A, impossible(include=A))
-        # I - K is the marginal kernel of what is left out, so leaving out B is including it there
+        # I - K is the marginal kernel of the items that are left out, and B is included among these
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
         K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible(exclude=B))
         return self._of(items, K=(K + K.T) / 2)
 
 
 def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
-    """The kernel of `rest` given A, by a Schur complement; an error where A has probability 0."""
+    """The kernel of `rest` given A, by a Schur complement; raises the error if A has probability 0."""
     if A.size and logdet(M[np.ix_(A, A)]) == -np.inf:
         raise error
     return schur_complement(M, rest, A)
@@ -191,7 +191,7 @@ def check_psd(A: FloatArray, name: str, tol: float) -> None:
     scale = float(np.abs(A).max())
     if scale == 0.0:
         return
-    shifted = A / scale  # that A + tol max|A| I has a Cholesky factor proves it, in a tenth of the time of eigh
+    shifted = A / scale  # a Cholesky factor of A + tol max|A| I is proof enough, and takes a tenth of the time of eigh
     shifted.flat[:: len(A) + 1] += tol
     try:
         linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)

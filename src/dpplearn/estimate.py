@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Estimate(float):
-    """A float with its standard error, which is infinite if it is unknown.
+    """A float with its standard error, which is infinite if unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A DPP of which only entries of L are known, sampled by a Markov chain."""
+"""A DPP whose kernel is a function that returns single entries of L; it is sampled by a Markov chain."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from dpplearn.subsets import Subsets
 class ImplicitDPP(Frozen):
     """A DPP given by a function (i, j) -> L_ij.
 
-    There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and
-    swaps items and whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or
-    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start calls the function for
-    n |Y| entries, and each move for |Y| of them.
+    There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and swaps items and
+    whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or `LowRankDPP` if L or B^T B can be
+    factorized, since they are exact and faster. The start calls the function for n |Y| entries, each move for |Y|.
 
     The function must be symmetric. `log_weight` checks all pairs that it reads, and `sample` those of its first set; a
     move reads only one of L_ij and L_ji.
@@ -85,8 +84,8 @@ class ImplicitDPP(Frozen):
         k : int, optional
             Keep exactly k items (a k-DPP); the chain then only swaps.
         burn_in, thin : int, optional
-            By default 20 n and n moves (2000 and 100 at least). The states are correlated; more of both
-            brings them closer to independent exact draws.
+            By default 20 n and n moves (2000 and 100 at least). States are correlated; larger values bring them closer
+            to independent exact draws.
         """
         size, generator = check_int(size, "size"), check_rng(rng)
         if k is not None:

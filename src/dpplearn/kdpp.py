@@ -1,4 +1,4 @@
-"""A DPP given the number of items: exactly k are chosen."""
+"""The k-DPP: a DPP conditioned on the number of items, so that every subset has exactly k."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpplearn.subsets import Subsets
 
 
 class SizedSpectrum(NamedTuple):
-    """Eigenvalues and eigenvectors of some multiple of L, which all have the same k-DPP, and log e_k of L itself."""
+    """Eigenvalues and eigenvectors of a multiple of L (all multiples have the same k-DPP), and log e_k of L itself."""
 
     lam: FloatArray
     V: FloatArray
@@ -30,8 +30,8 @@ class SizedSpectrum(NamedTuple):
 class KDPP(Spectral):
     """A DPP conditioned on |Y| = k: P(Y) = det(L_Y) / e_k(lam).
 
-    e_k is the elementary symmetric polynomial of L's eigenvalues, the sum over all sets of k items of
-    det(L_Y). Scaling L by a constant changes nothing.
+    e_k is the elementary symmetric polynomial of L's eigenvalues: the sum of det(L_Y) over all sets of k items.
+    Multiplying L by a constant changes nothing.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class KDPP(Spectral):
     --------
     >>> from dpplearn import DPP
     >>> pair = KDPP(DPP([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]]), k=2)
-    >>> pair.marginals.round(3)  # of the two alike, hardly ever both
+    >>> pair.marginals.round(3)  # the two similar items are hardly ever chosen together
     array([0.543, 0.543, 0.913])
     >>> round(pair.prob(include=[0], exclude=[1]), 3), pair.condition(include=[0]).marginals.round(3)
     (0.457, array([0.16, 0.84]))
@@ -59,7 +59,7 @@ class KDPP(Spectral):
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
         self._set(dpp=dpp, k=k, items=dpp.items)
-        _ = self._spectrum  # raises where k is above the rank
+        _ = self._spectrum  # raises if k is above the rank
 
     dpp: Determinantal
     k: int
@@ -69,16 +69,15 @@ class KDPP(Spectral):
 
     @cached_property
     def _spectrum(self) -> SizedSpectrum:
-        """Usually that of L.
+        """The spectrum of L, unless its k-th eigenvalue is lost in the rounding of the largest.
 
-        Where the k-th eigenvalue is lost in the rounding of the largest, take the multiple for which about k are
-        chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all the digits that matter.
-        e_k(L) = P(|Y| = k) det(I + cL) / c^k.
+        Then we take the multiple cL of which about k items are chosen, and its probabilities p, since p / (1 - p) has
+        all the digits of an eigenvalue that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k.
         """
         if self.dpp._near_one:
             raise ValueError(
-                "K has an eigenvalue so near 1 that too few digits are left of how far, on which the probabilities of "
-                "sets of a given size depend. Give the likelihood kernel, DPP(L), if you have it, or 0.999999 * K."
+                "K has an eigenvalue so near 1 that too few digits are left of the difference, on which probabilities "
+                "of sets of a given size depend. Pass the likelihood kernel, DPP(L), if you have it, or 0.999999 * K."
             )
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (
@@ -90,7 +89,7 @@ class KDPP(Spectral):
         if self.k > rank:
             raise BeyondRankError(
                 f"k must be at most the rank of L ({rank} to working precision), found {self.k}: every set of {self.k} "
-                "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
+                "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items should count as different."
             )
         (p, V, log_normalizer), log_c = scaled_spectrum(factor, self.k)
         lam = p / np.maximum(1 - p, 1e-17)
@@ -98,14 +97,14 @@ class KDPP(Spectral):
         return SizedSpectrum(lam, V, log_e)
 
     def _is_whole(self, lam: FloatArray) -> bool:
-        """Whether the eigenvalues that were set to 0 as rounding are negligible beside the k-th.
+        """Whether the eigenvalues that were set to 0 as rounding are negligible beside the k-th one.
 
-        Their sum is what the others lack of the trace.
+        Their sum is the trace less the sum of the others.
         """
         enough = MISSING_TRACE * float(lam[-self.k])
         if self.n * singular(self.n) * float(lam[-1]) <= enough or (lam[0] > 0.0 and lam.size == self.n):
             return True
-        return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exactly: both sums are large
+        return math.fsum(np.append(self.dpp._operand.diag, -lam).tolist()) <= enough  # exact, since both sums are large
 
     @property
     def log_normalizer(self) -> float:
@@ -113,15 +112,10 @@ class KDPP(Spectral):
         return self._spectrum.log_e
 
     def _log_prob(self, Y: IntArray) -> float:
-        return self.dpp._log_prob(Y) + self._shift if Y.size == self.k else -np.inf
-
-    @property
-    def _shift(self) -> float:
-        """-log P(|Y| = k) under the DPP."""
-        return self.dpp.spectrum.log_normalizer - self._spectrum.log_e
+        return self.dpp._operand.logdet(Y) - self._spectrum.log_e if Y.size == self.k else -np.inf
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
-        values = self.dpp._log_probs(subsets) + self._shift
+        values = self.dpp._operand.logdets(subsets.indptr, subsets.indices) - self._spectrum.log_e
         return np.where(subsets.sizes == self.k, values, -np.inf)
 
     def _all_probs(self) -> FloatArray:
@@ -133,7 +127,7 @@ class KDPP(Spectral):
         rest, more = remaining(self.n, A, B), self.k - A.size
         if not 0 <= more <= rest.size:
             return 0.0
-        if more in (0, rest.size):  # one set is left
+        if more in (0, rest.size):  # only one set is possible
             return float(np.exp(self._log_prob(A if more == 0 else np.union1d(A, rest))))
         log_det = self.dpp._operand.logdet(A)
         if log_det == -np.inf:
@@ -156,7 +150,7 @@ class KDPP(Spectral):
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
     def _covariances(self, A: IntArray) -> FloatArray:
-        """P(i, j in Y) is the sum over pairs of eigenvectors of P(both in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2.
+        """P(i, j in Y) is the sum over pairs of eigenvectors of P(a, b in J) (v_a(i) v_b(j) - v_a(j) v_b(i))^2.
 
         Each pair of items takes as many steps as the square of the rank.
         """
@@ -170,7 +164,7 @@ class KDPP(Spectral):
 
     @cached_property
     def _vector_pairs(self) -> FloatArray:
-        """P(a, b in J) of every two eigenvectors of eigenvalues above 0; 0 on the diagonal."""
+        """P(a, b in J) for every two eigenvectors whose eigenvalues are above 0, with 0 on the diagonal."""
         lam = self._spectrum.lam
         lam = lam[lam > 0.0]
         both, p = np.zeros((lam.size, lam.size)), vector_probs(lam, self.k)
@@ -187,12 +181,12 @@ class KDPP(Spectral):
     @cached_property
     def _plain_tables(self) -> Tables:
         lam, V, _ = self._spectrum
-        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # near how often a column is taken
+        about = lam / (lam + (lam[-max(self.k, 1)] or 1.0))  # roughly how often a column is taken
         return sized_tables(log_esp(lam[::-1], self.k), settled(about, V))
 
 
 def scaled_spectrum(factor: Factor, k: int) -> tuple[Spectrum, float]:
-    """The spectrum of c L, and log c for which c L has about k eigenvalues above 1, as far as the pivots tell."""
+    """The spectrum of c L, and log c, with c such that about k eigenvalues exceed 1, judging by the pivots."""
     sizes = 2 * np.log(factor.rows[factor.pivots].diagonal())
     log_c = float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
     return spectrum_wide(Factor(factor.rows * np.exp(log_c / 2), factor.pivots)), log_c
@@ -205,18 +199,18 @@ class BeyondRankError(ValueError):
 def log_esp(lam: FloatArray, k: int) -> FloatArray:
     """Table T[j, i] = log e_j(lam_1, ..., lam_i) for j = 0 ... k, where e_j sums all products of j numbers.
 
-    In logarithms, so that nothing over- or underflows; only positive terms are added, so that no digits cancel.
+    Logarithms prevent over- and underflow, and no digits cancel because only positive terms are added.
 
     Examples
     --------
-    >>> np.exp(log_esp(np.array([1.0, 2.0, 3.0]), 2))[:, -1].round(9)  # 1, 1+2+3, 2+3+6
+    >>> np.exp(log_esp(np.array([1.0, 2.0, 3.0]), 2))[:, -1].round(9)  # 1, 1 + 2 + 3, 2 + 3 + 6
     array([ 1.,  6., 11.])
     """
     log_lam = safe_log(lam)
     T = np.full((lam.size + 1, k + 1), -np.inf)
     T[:, 0] = 0.0
     for i, x in enumerate(log_lam):
-        np.logaddexp(T[i, 1:], T[i, :-1] + x, out=T[i + 1, 1:])  # without lam_i, and with it
+        np.logaddexp(T[i, 1:], T[i, :-1] + x, out=T[i + 1, 1:])  # products without lam_i, and products with it
     return T.T
 
 
@@ -225,6 +219,6 @@ def vector_probs(lam: FloatArray, k: int) -> FloatArray:
     if k == 0:
         return np.zeros(lam.size)
     before, after = log_esp(lam, k), log_esp(lam[::-1], k - 1)
-    # e_{k-1} of all but the j-th, from what is before and after it
+    # e_{k-1} of all but the j-th number, from those before it and those after it
     others = np.logaddexp.reduce(before[:k, :-1] + after[::-1, -2::-1], axis=0)
     return np.minimum(np.exp(safe_log(lam) + others - before[k, -1]), 1.0)

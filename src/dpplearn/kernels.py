@@ -1,4 +1,4 @@
-"""Similarity from features or points, and the positive semidefinite matrix nearest to another."""
+"""Similarity matrices from features or points, and the positive semidefinite matrix nearest to a given one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["cosine_similarity", "nearest_psd", "rbf_similarity"]
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
     """S_ij = (cos(x_i, x_j) + rho^2) / (1 + rho^2).
 
-    The cosine of unit feature vectors to which a constant feature of value `rho` was appended, as in
-    section 7.2 of the paper: it makes all items more similar, and so increases repulsion.
+    It is the cosine of unit feature vectors to which a constant feature with the value `rho` is appended, as in section
+    7.2 of the paper: this makes all items more similar, and so increases repulsion.
 
     Examples
     --------
@@ -45,17 +45,15 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
     X = check_array(points, "points", 2)
     if not (np.isfinite(length_scale) and length_scale > 0):
         raise ValueError(f"length_scale must be a positive number, found {length_scale}.")
-    from scipy.spatial.distance import cdist  # here: importing it costs more than all of dpplearn
+    from scipy.spatial.distance import cdist  # imported here because it takes longer than importing dpplearn
 
     top = float(np.abs(X).max(initial=0.0)) or 1.0
-    unit = 2.0 ** (math.frexp(top)[1] - 1)  # a power of 2, so that no digit changes, and no square is beyond floats
+    unit = 2.0 ** (math.frexp(top)[1] - 1)  # a power of 2 changes no digit, and then no square overflows
     return np.exp(-cdist(X / unit, X / unit, "sqeuclidean") * (min(unit / float(length_scale), 1e150) ** 2 / 2))
 
 
 def nearest_psd(A: ArrayLike) -> FloatArray:
-    """The positive semidefinite matrix closest to A in Frobenius norm.
-
-    Symmetrizes A and sets its negative eigenvalues to 0.
+    """The positive semidefinite matrix closest to A in Frobenius norm: (A + A^T) / 2 without negative eigenvalues.
 
     Examples
     --------

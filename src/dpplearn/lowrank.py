@@ -1,4 +1,4 @@
-"""A DPP whose kernel L = B B^T is never formed: for many items with few features each."""
+"""A DPP with kernel L = B B^T, which is never formed, for many items with few features each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from dpplearn._checks import (
     IntArray,
     check_directions,
     check_quality,
-    freeze_features,
     frozen,
     largest_entries,
     read_rows,
@@ -37,9 +36,9 @@ from dpplearn.sampling.elimination import eliminate_rows
 class LowRankDPP(Determinantal):
     """Determinantal point process with likelihood kernel L = B B^T.
 
-    Row b_i = q_i phi_i of B is item i: its length is the item's quality, its direction what makes it
-    similar to others (equation 8). With d < n columns, no n x n array is ever formed: time O(n d^2), memory O(n d),
-    once. With more columns than items the smaller matrix is the n x n one, and eigenpairs come from that.
+    Row b_i = q_i phi_i of B is item i: its length is the item's quality, and its direction decides how similar it is to
+    others (equation 8). With d < n columns, no n x n array is ever formed: it takes O(n d^2) time, once, and O(n d)
+    memory. With more columns than items, eigenpairs come from the n x n matrix.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class LowRankDPP(Determinantal):
     >>> dpp = LowRankDPP([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     >>> round(dpp.expected_size, 3), round(dpp.inclusion_prob([0, 2]), 3)
     (1.167, 0.167)
-    >>> dpp.log_prob([0, 1, 2])  # three vectors in the plane span no volume
+    >>> dpp.log_prob([0, 1, 2])  # three vectors in a plane span no volume
     -inf
     """
 
@@ -64,8 +63,7 @@ class LowRankDPP(Determinantal):
 
     @classmethod
     def _of(cls, B: Features, items: IntArray) -> Self:
-        freeze_features(B)
-        return cls._with(B=B, items=frozen(items))
+        return cls._with(B=frozen(B), items=frozen(items))
 
     @classmethod
     def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
@@ -86,18 +84,18 @@ class LowRankDPP(Determinantal):
 
     @property
     def L(self) -> FloatArray:
-        """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
+        """B B^T, an n x n array that is made on each access; no method here needs it."""
         self._some_items(None)
         return to_dense(self.B @ self.B.T)
 
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:  # noqa: ARG002  # as for other kernels
-        """The remaining rows of B lose their part in the span of the included ones: again L = B B^T."""
+        """The remaining rows of B without their part in the span of the included rows: again L = B B^T."""
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
         if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
             raise impossible(include=A)
         rows = to_dense(self.B)
-        # where rounding would matter, or columns outnumber rows: reduce B to as many columns as its rank
+        # if rounding would matter, or if columns outnumber rows, we reduce B to as many columns as its rank
         if rows.shape[1] > rows.shape[0] or (row_lengths(rows) ** 2).sum() > WIDE:
             rows = self._operand.factor().rows
         return self._of(project_out(rows, rest, A), self.items[rest])
@@ -108,7 +106,7 @@ class LowRankDPP(Determinantal):
 
 
 def check_features(B: Any, name: str = "B") -> Features:
-    """Finite float64 rows, one per item, dense or as a csr_array; a copy. Squares of their lengths are floats."""
+    """Finite float64 rows, one per item, dense or as a csr_array, whose squared lengths are floats; always a copy."""
     rows = read_rows(B, name)
     squares = square_sums(rows)
     odd = np.flatnonzero(~np.isfinite(squares) | (squares < SMALLEST))
@@ -116,18 +114,17 @@ def check_features(B: Any, name: str = "B") -> Features:
     if odd.size:
         how, factor = ("long", "small") if squares[odd[0]] > 1.0 else ("short", "large")
         raise ValueError(
-            f"{name} has rows too {how} for {name} {name}^T to be floats, such as row {odd[0]}. "
+            f"{name} has rows that are too {how} for {name} {name}^T to be floats, such as row {odd[0]}. "
             f"Multiply {name} by a {factor} number; zero rows are allowed."
         )
-    freeze_features(rows)
-    return rows
+    return frozen(rows)
 
 
 def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
     """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, in O(min(n, d)^2 (n + d)).
 
-    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with columns orthonormal
-    to EPS max(lam) / lam; where that is too inaccurate, they come from a singular value decomposition.
+    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), which are orthonormal to
+    EPS max(lam) / lam; if that is too inaccurate, they come from a singular value decomposition.
     """
     n, d = B.shape
     if d >= n:

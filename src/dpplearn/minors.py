@@ -1,4 +1,4 @@
-"""Kernels that need not be symmetric, and their principal minors."""
+"""Kernels that need not be symmetric, and their principal minors, for `NonsymmetricDPP`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, square_sums
 from dpplearn._precision import DIGITS, rounding
 
-SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
+SWEEPS = 12  # each sweep halves the exponents by which sizes of rows differ; twelve bring 1e-300 and 1e300 together
 EVERY = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSided:
-    """L = Z C Z^T, and rows U of the symmetric part: C + C^T = 2 U U^T.
+    """L = Z C Z^T, and rows U of its symmetric part: C + C^T = 2 U U^T.
 
-    L is V V^T with V = Z U plus a skew matrix. Kept apart, both keep their digits: where V is short, rounding of the
-    skew part could exceed L_ii.
+    So L is V V^T, V = Z U, plus a skew matrix. We keep the two apart, because where V is short the rounding of the skew
+    part could exceed L_ii.
     """
 
     Z: FloatArray
@@ -35,7 +35,7 @@ class TwoSided:
 
     @property
     def width(self) -> int:
-        """The rank of L is at most this."""
+        """An upper bound of the rank of L."""
         return self.Z.shape[1]
 
     @cached_property
@@ -49,15 +49,15 @@ class TwoSided:
 
     @cached_property
     def diag(self) -> FloatArray:
-        """L_ii = |v_i|^2: a skew matrix has 0 there, so its rounding is left out."""
+        """L_ii = |v_i|^2, without the rounding of the skew part, which is 0 there."""
         return square_sums(self.V)
 
     def of(self, Z: FloatArray) -> TwoSided:
-        """The same for items with other rows."""
+        """The kernel of items with these rows Z."""
         return TwoSided(Z, self.C, self.U)
 
     def part(self, subset: IntArray) -> TwoSided:
-        """The same for some of the items."""
+        """The kernel of some of the items."""
         return self.of(self.Z[subset])
 
     def plus(self, rows: FloatArray) -> TwoSided:
@@ -78,37 +78,37 @@ class TwoSided:
         return self.rows(EVERY, subset)
 
     def parts(self, subset: IntArray | slice = EVERY) -> tuple[FloatArray, FloatArray]:
-        """The skew part of L_Y, and the sizes of the terms that add up to its entries."""
+        """The skew part of L_Y, and the sizes of the terms whose sums are its entries."""
         left, right = self.left[subset], self.Z[subset]
         N, E = left @ right.T, np.abs(left) @ np.abs(right).T
         return (N - N.T) / 2, (E + E.T) / 2
 
     def logdet(self, subset: IntArray | slice = EVERY) -> float:
-        """log det L_Y, -inf where it is 0."""
+        """log det L_Y, -inf if the determinant is 0."""
         V = self.V[subset]
         k = len(V)
         if k > self.width:
             return -np.inf
         N, E = self.parts(subset)
         quick = log_minor(N + V @ V.T, E + np.abs(V) @ np.abs(V).T, rounding(k) / DIGITS)
-        return quick if quick > -np.inf else eliminate_parts(V, N, E, k)[0]  # in parts where digits are lost
+        return quick if quick > -np.inf else eliminate_parts(V, N, E, k)[0]  # slower, but keeps all digits
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
         """log det L_Y of many subsets."""
         return np.array([self.logdet(indices[a:b]) for a, b in pairwise(indptr)])
 
     def given(self, A: FloatArray) -> tuple[FloatArray, float]:
-        """The marginal kernel of these items, given those with rows A, and log of the sum of det(L_{A + Y}).
+        """The marginal kernel of these items given those with rows A, and the log of the sum of det(L_{A + Y}).
 
-        The sum is the determinant, and the kernel the Schur complement, of what is above and left of the lines in
+        The sum is the determinant of the part above and left of the lines, and the kernel is its Schur complement, in
 
             L + I   L_.A  |  L                   L + I   L_.A  |  I
             L_A.    L_A   |  L_A.                L_A.    L_A   |  0
             ----------------------      or       ------------------
             L       L_.A  |  L                   -I      0     |  0
 
-        or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
-        parts, however much items differ in size, and takes some times (2 n)^3 steps.
+        where the second one gives I minus the kernel, and is used for the columns of large items, so that nothing
+        cancels. `eliminate_parts` keeps all digits, however much items differ in size, in a few times (2 n)^3 steps.
         """
         n, m = self.n, self.n + len(A)
         large = np.abs(self.block()).max(axis=1) > 1.0
@@ -124,9 +124,10 @@ class TwoSided:
 
 
 def log_minor(A: FloatArray, sizes: FloatArray | None = None, least: float | None = None) -> float:
-    """log det of a matrix that need not be symmetric, -inf where it is 0, to working precision, or below.
+    """log det of a matrix that need not be symmetric; -inf if the determinant is not positive to working precision.
 
-    Given the sizes of the terms that entries are sums of, also where a pivot beside them is below `least`.
+    If `sizes` are those of the terms whose sums are the entries, pivots are compared with these sizes, and -inf is
+    returned if one is below `least`.
 
     >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
     1.386
@@ -134,7 +135,7 @@ def log_minor(A: FloatArray, sizes: FloatArray | None = None, least: float | Non
     if len(A) == 0:
         return 0.0
     total, sizes = 0.0, np.abs(A) if sizes is None else sizes
-    for axis in (1, 0):  # rows and columns of one size, so that a pivot says what is left of an item
+    for axis in (1, 0):  # rows and columns get the same size, so that a pivot is the remaining share of an item
         size = sizes.max(axis=axis, keepdims=True, initial=0.0)
         if not size.all():
             return -np.inf
@@ -148,19 +149,19 @@ def log_minor(A: FloatArray, sizes: FloatArray | None = None, least: float | Non
 
 
 def eliminate_parts(V: FloatArray, N: FloatArray, E: FloatArray, k: int) -> tuple[float, FloatArray, FloatArray]:
-    """log det of L = V V^T + N with N skew for the first k rows, -inf where it is 0; V and N of the rest given them.
+    """log det of the first k rows of L = V V^T + N, N skew (-inf if it is 0), and V and N of the rest given these rows.
 
     Each part keeps its own digits: rounding in N, however large N is, never counts as a part of V V^T. Eliminating the
     items P leaves, with F = L_P^-1 L_P,rest,
 
         V  <-  V_rest - F^T V_P    and    N  <-  H^T N H,    H = [-F; I].
 
-    P is one item, or two that N joins, whichever is the largest: det L_P is |v|^2, or N_pq^2 and the squared area of
-    v_p and v_q. E holds the sizes of the terms that the entries of N are sums of: what is only rounding beside them, or
-    beside those of the rows of V, is 0. Squares of sizes are added up, since sums would soon be far too large.
+    P is one item, or two that N joins, whichever is the largest: det L_P is |v|^2, or N_pq^2 plus the squared area of
+    v_p and v_q. E holds the sizes of the terms whose sums are the entries of N. An entry that is only rounding beside
+    its terms is set to 0, and so are rows of V. We add up squares of sizes, since plain sums soon are far too large.
     """
     few, scale, nothing = rounding(len(V)), np.ones((len(V), 1)), (-np.inf, V[k:], N[k:, k:])
-    for _ in range(SWEEPS):  # divide items by sizes until their largest entries are near 1
+    for _ in range(SWEEPS):  # divide items by their sizes until their largest entries are near 1
         size = np.sqrt(np.abs(N).max(axis=1, initial=0.0, keepdims=True))
         size = np.maximum(size, np.abs(V).max(axis=1, initial=0.0, keepdims=True))
         if not size[:k].all():
@@ -196,7 +197,7 @@ def eliminate_parts(V: FloatArray, N: FloatArray, E: FloatArray, k: int) -> tupl
 
 
 def symmetric_rows(S: FloatArray, tol: float) -> FloatArray | None:
-    """U with S = U U^T to rounding, or else to `tol`, by Cholesky with pivots; None where S is not nearly so.
+    """U with S = U U^T up to rounding, or up to `tol`, by Cholesky with pivots; None if S is not semidefinite.
 
     >>> symmetric_rows(np.array([[4.0, 2.0], [2.0, 1.0]]), 1e-8)
     array([[2.],

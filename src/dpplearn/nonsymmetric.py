@@ -1,4 +1,4 @@
-"""A DPP whose kernel need not be symmetric: items may attract each other, and not only repel."""
+"""A DPP whose kernel need not be symmetric, so that items may also attract each other."""
 
 from __future__ import annotations
 
@@ -9,17 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    IntArray,
-    Items,
-    check_array,
-    check_items,
-    frozen,
-    read_only,
-    row_lengths,
-    tolerance,
-)
+from dpplearn._checks import FloatArray, IntArray, check_array, frozen, read_only, row_lengths, tolerance
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn.determinantal import sum_of_coins
@@ -32,10 +22,10 @@ from dpplearn.sampling.jumps import Jumps, make_jumps, sample_jumps
 class NonsymmetricDPP(PointProcess):
     """Determinantal point process with likelihood kernel L = V V^T + B (D - D^T) B^T.
 
-    P(Y) = det(L_Y) / det(L + I), as for every DPP. The symmetric part V V^T repels; the skew one can attract: two items
-    may come together more often than apart, which no symmetric kernel can say (Gartrell et al., 2019, 2021). Every
-    principal minor is >= 0, because the symmetric part is positive semidefinite, and det(L + I) >= 1.
-    With few columns, no n x n array is ever formed: time O(n d^2), memory O(n d), for d columns in all.
+    P(Y) = det(L_Y) / det(L + I), as for every DPP. The symmetric part V V^T repels; with the skew part, two items may
+    come together more often than by chance, which no symmetric kernel allows (Gartrell et al., 2019, 2021). All
+    principal minors are >= 0, because the symmetric part is positive semidefinite, so det(L + I) >= 1. With few
+    columns, no n x n array is ever formed: for d columns in all it takes O(n d^2) time and O(n d) memory.
 
     Parameters
     ----------
@@ -43,7 +33,7 @@ class NonsymmetricDPP(PointProcess):
     B : array of shape (n, s)
         May be V itself; then L = V (I + D - D^T) V^T, and d = r. Otherwise d = r + s.
     D : array of shape (s, s)
-        Of which only D - D^T counts.
+        Only D - D^T matters.
 
     Examples
     --------
@@ -51,15 +41,15 @@ class NonsymmetricDPP(PointProcess):
     >>> dpp.L
     array([[ 0.25,  1.  ],
            [-1.  ,  0.  ]])
-    >>> dpp.marginals.round(3), round(dpp.inclusion_prob([0, 1]), 3)  # bought together, or hardly at all
+    >>> dpp.marginals.round(3), round(dpp.inclusion_prob([0, 1]), 3)  # nearly always bought together
     (array([0.556, 0.444]), 0.444)
     """
 
-    V: FloatArray  # V, B and D as given; processes made in other ways have none
+    V: FloatArray  # V, B and D are the constructor's arguments; processes made in other ways do not have them
     B: FloatArray
     D: FloatArray
     _kernel: TwoSided
-    _sure: FloatArray  # rows Z_A of the included items A, which are not among the n
+    _sure: FloatArray  # rows Z_A of the items A that `condition` included; they are not among the n items
 
     def __init__(self, V: ArrayLike, B: ArrayLike, D: ArrayLike) -> None:
         rows, other, core = (check_array(x, name, 2) for x, name in ((V, "V"), (B, "B"), (D, "D")))
@@ -88,7 +78,7 @@ class NonsymmetricDPP(PointProcess):
 
     @classmethod
     def _of(cls, kernel: TwoSided, sure: FloatArray, items: IntArray) -> Self:
-        """The process with kernel L = Z C Z^T, given included items with rows `sure`."""
+        """The process with kernel L = Z C Z^T, given that items with rows `sure` are included."""
         read_only(kernel.Z, kernel.C, sure, items)
         return cls._with(_kernel=kernel, _sure=sure, items=items)
 
@@ -126,15 +116,15 @@ class NonsymmetricDPP(PointProcess):
         """The likelihood kernel of the items that remain.
 
         With F = L_A^-1 Z_A C and H = I - Z_A^T F, the Schur complement of L_A is Z H^T C H Z^T. H^T C H is 0 along the
-        rows of A on both sides, so that as many columns fewer remain.
+        rows of A on both sides, so each item of A takes one column.
         """
         kernel, A = self._kernel, self._sure
         if len(A) == 0:
             return kernel
         if self._log_sure == -np.inf:
             raise ValueError(
-                "This process has no likelihood kernel L: the items that were included cannot be all of Y, so that "
-                "some other item is sure to be there. Use K, marginals, log_prob or sample, which do not need L."
+                "This process has no likelihood kernel L: the items that were included cannot be all of Y, so another "
+                "item is sure to be in Y. Use K, marginals, log_prob or sample, which do not need L."
             )
         A = A / row_lengths(A)[:, None]
         N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
@@ -147,7 +137,7 @@ class NonsymmetricDPP(PointProcess):
 
     @property
     def L(self) -> FloatArray:
-        """The likelihood kernel, an n x n array; made anew each time, and never needed by anything else here.
+        """The likelihood kernel, an n x n array that is made on each access; no method here needs it.
 
         There is none if the items included by `condition` cannot be all of Y: L_ii would be infinite for some i.
         """
@@ -156,7 +146,7 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
-        """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
+        """K = Q W Q^T as Q, with orthonormal columns, and W; and the log of the sum of det(L_{A + Y}) over all Y."""
         if self._plain is not None:
             Q, W, log_sum = self._plain
         else:
@@ -166,14 +156,14 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _plain(self) -> tuple[FloatArray, FloatArray, float] | None:
-        """Q, W and the log of the sum; None where the slower `TwoSided.given` is needed.
+        """Q, W and the log of the sum; None if the slower `TwoSided.given` is needed.
 
-        Without included items A: L = Q T Q^T, and L + I differs from I only in the span of Q, where it is T + I. Its
+        Without included items A, L = Q T Q^T, and L + I differs from I only in the span of Q, where it is T + I. Its
         symmetric part is at least I, so |(T + I)^-1| <= 1, and solving loses no digits unless T is large.
 
-        With them the sum is det(L + I) det(M), M = L_A - L_A. (L + I)^-1 L_.A, and K loses (L + I)^-1 L_.A M^-1
-        L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
-        Z_A^T and rows Z' = Z_A - F^T R, it is M = Z' C Z'^T + F^T F, where nothing large cancels.
+        With A the sum is det(L + I) det(M), where M = L_A - L_A. (L + I)^-1 L_.A, and (L + I)^-1 L_.A M^-1 L_A. (L +
+        I)^-1 is subtracted from K. This needs no L_A^-1, so the items of A may need others, which are then sure. With
+        F = (T + I)^-1 R C Z_A^T and rows Z' = Z_A - F^T R, M = Z' C Z'^T + F^T F, where nothing large cancels.
         """
         kernel, A = self._kernel, self._sure
         Q, R = orthonormal(kernel.Z)
@@ -187,7 +177,7 @@ class NonsymmetricDPP(PointProcess):
             F, after = solve(shifted, R @ kernel.C @ A.T), solve(shifted.T, R @ kernel.C.T @ A.T).T
             M = kernel.of(A - F.T @ R).plus(F.T)
             log_det, block = M.logdet(), M.block()
-            # where rounding hides det(M) in the sum of its parts, it hides M^-1 too
+            # if rounding hides det(M) in the sum of its parts, it hides M^-1 too
             if not abs(log_minor(block) - log_det) < DIGITS:
                 return None
             log_sum += log_det
@@ -199,28 +189,26 @@ class NonsymmetricDPP(PointProcess):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I) >= 0, the sum over all subsets of equation (5)."""
-        _ = self._operand  # raises if there is none
+        _ = self._operand  # raises if there is no L
         return max(self._marginal[2] - self._log_sure, 0.0)
 
     @cached_property
     def _log_sure(self) -> float:
-        """log det of L_A for the included items A, 0 without any."""
+        """log det L_A for the included items A; 0 if there are none."""
         return self._kernel.of(self._sure).logdet()
 
     @cached_property
     def _with_sure(self) -> TwoSided:
-        """The kernel of the included items, and after them those that remain."""
+        """The kernel of the included items, followed by the remaining ones."""
         return self._kernel.of(np.vstack([self._sure, self._kernel.Z]))
 
     def _log_prob(self, Y: IntArray) -> float:
-        # P(Y | A in Y) is det(L_{A + Y}) over their sum, even if A cannot be all of Y
+        # P(Y | A in Y) is det(L_{A + Y}) divided by the sum of these over Y, even if A cannot be all of Y
         a = len(self._sure)
         return self._with_sure.logdet(np.append(np.arange(a), a + Y)) - self._marginal[2]
 
-    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
-        """The block K[rows, columns] of the marginal kernel K = L (L + I)^-1, which is not symmetric either."""
+    def _marginal_block(self, A: IntArray, B: IntArray) -> FloatArray:
         Q, W, _ = self._marginal
-        A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray(Q[A] @ W @ Q[B].T)
 
     @cached_property
@@ -230,7 +218,7 @@ class NonsymmetricDPP(PointProcess):
         return frozen(np.clip(np.einsum("ij,ij->i", Q @ W, Q), 0.0, 1.0))
 
     def _prob(self, A: IntArray, B: IntArray) -> float:
-        """The sum of det(L_{A + Y}) over all Y of the remaining items, as a share of that over all sets.
+        """The sum of det(L_{A + Y}) over all sets Y of remaining items, divided by the same sum over all sets.
 
         Both are sums of positive terms, which keep their digits however small the probability is.
         """
@@ -250,7 +238,7 @@ class NonsymmetricDPP(PointProcess):
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n, from the eigenvalues of K: E z^|Y| = det(I + (z - 1) K)."""
-        p = np.linalg.eigvals(self._marginal[1])  # those beyond the rank of K are 0
+        p = np.linalg.eigvals(self._marginal[1])  # all other eigenvalues of K are 0
         rank = min(p.size, max(self._kernel.width - len(self._sure), 0))
         pmf = sum_of_pairs(p[np.argsort(-np.abs(p))[:rank]])
         return frozen(np.append(pmf, np.zeros(self.n + 1 - pmf.size)))
@@ -260,7 +248,7 @@ class NonsymmetricDPP(PointProcess):
     _methods = ("jumps", "elimination")
 
     def _draw(self, method: str, size: int, rng: np.random.Generator, jobs: int) -> tuple[IntArray, IntArray]:
-        if method == "jumps" and self._plain is not None:  # else its tables would lose digits
+        if method == "jumps" and self._plain is not None:  # otherwise the tables of jumps would lose digits
             return sample_jumps(self._jumps, size, rng, n_jobs=jobs)
         Q, W, _ = self._marginal
         with blas_threads(len(W)):
@@ -273,9 +261,9 @@ class NonsymmetricDPP(PointProcess):
 
 
 def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Q and R with Z = Q R and orthonormal columns Q, as many as the smaller of Z's dimensions.
+    """Q and R with Z = Q R, where Q has orthonormal columns, as many as the smaller dimension of Z.
 
-    If `careful`, each row keeps its own digits: see `stacked_qr`.
+    If `careful`, each row keeps its own digits, as in `stacked_qr`.
     """
     n, d = Z.shape
     if n <= d:
@@ -297,10 +285,10 @@ def solve(A: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def sum_of_pairs(p: np.ndarray) -> FloatArray:
-    """P(|Y| = k) from the eigenvalues of a K that is not symmetric: real ones are coins, conjugates two items each.
+    """P(|Y| = k) from the eigenvalues of a K that is not symmetric: a real one is a coin, a conjugate pair two items.
 
-    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
-    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels.
+    It is the product of the polynomials 1 - p + p z, where conjugates together give |1 - p|^2 + 2 Re(p (1 - p*)) z +
+    |p|^2 z^2. If the symmetric part of L is positive semidefinite, no coefficient is negative, and nothing cancels.
     """
     pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
     pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))

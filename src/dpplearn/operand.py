@@ -1,4 +1,4 @@
-"""How a kernel is stored: as an array, or as features from which L is never formed."""
+"""The two ways in which a kernel is stored: as an array, or as rows of features, from which L is never formed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
 from dpplearn._linalg import Factor, factor_rows, logdet, reduced_similarity, safe_log, spectrum_wide, to_dense
 from dpplearn._precision import PARALLEL, keeps_digits
 
-ROWS = 16384  # rows converted to float64 at a time
-LARGE = 20_000_000  # entries up to which features become dense float64 as a whole
-TOGETHER = 2**17  # numbers used together: they fit in the processor's cache
+ROWS = 16384  # so many rows are converted to float64 at a time
+LARGE = 20_000_000  # features with up to so many entries become dense float64 as a whole
+TOGETHER = 2**17  # so many numbers fit in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Dense:
         return self.L[np.ix_(subset, subset if columns is None else columns)]
 
     def factor(self) -> Factor:
-        """L by pivots, each row accurate relative to its own length."""
+        """A factor of L with pivots; each row is accurate relative to its own length."""
         return factor_kernel(self.L)
 
     def logdet(self, subset: IntArray) -> float:
@@ -56,10 +56,10 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """L = B B^T + diag(own) with b_i = scale_i rows_i; the rows are read in place, dense or csr, float32 or float64.
+    """L = B B^T + diag(own) with b_i = scale_i rows_i; rows are dense or csr, float32 or float64, and not copied.
 
-    own_i is the part of L_ii that is in no other item's row, and diag_i = |b_i|^2 + own_i all of it, as exactly as the
-    caller knows it.
+    own_i is the part of L_ii that belongs to item i alone. diag_i = L_ii = |b_i|^2 + own_i, as exactly as the caller
+    knows it.
     """
 
     rows: Features
@@ -77,16 +77,16 @@ class Rows:
         return scale_rows(rows, scale)
 
     def beside_own(self, part: Any = slice(None)) -> FloatArray:
-        """Dense rows whose products are all of L: those of B, and beside them what is an item's own, if anything is."""
+        """Dense rows whose products are L: the rows of B, and beside them a column for each item's own part, if any."""
         B, own = to_dense(self.scaled(part)), self.own[part]
         return np.hstack([B, np.diag(np.sqrt(own))]) if own.any() else B
 
     def factor(self) -> Factor:
-        """L by pivots, from the rows."""
+        """A factor of L with pivots, from the rows."""
         return factor_rows(self.beside_own())
 
     def block(self, subset: IntArray, columns: IntArray | None = None) -> FloatArray:
-        """L_Y, or another block of L; sparse rows are multiplied as sparse."""
+        """L_Y, or another block of L; sparse rows are multiplied without making them dense."""
         B = self.scaled(subset)
         if columns is None:
             A = to_dense(B @ B.T)
@@ -98,7 +98,7 @@ class Rows:
         return A
 
     def logdet(self, subset: IntArray) -> float:
-        """log det L_Y; from the rows themselves where their products have lost their differences."""
+        """log det L_Y, from the rows if their products have lost too many digits."""
         return logdet(self.block(subset), lambda: self.beside_own(subset))
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
@@ -127,9 +127,9 @@ class Rows:
     def log_normalizer(self) -> float:
         """log det(I + L) = sum of log(1 + own_i) + log det(I + B^T B), with b_i divided by sqrt(1 + own_i).
 
-        From the smaller of B B^T and B^T B; memory min(n, d)^2 besides the rows. Eigenvalues of a product are known to
-        EPS lam_max. Where that is more than 1 + lam_min allows (qualities of 1e9, or singular kernels of large
-        quality), B itself is factorized by pivots.
+        It comes from the smaller of B B^T and B^T B, and takes min(n, d)^2 numbers besides the rows. Eigenvalues of a
+        product are known to EPS lam_max. If that is too much beside 1 + lam_min (qualities of 1e9, or singular kernels
+        of large quality), B itself is factorized with pivots.
         """
         n, d = self.rows.shape
         alone = float(np.log1p(self.own).sum())
@@ -161,9 +161,9 @@ Operand: TypeAlias = Dense | Rows
 def many_logdets(
     kernel: Operand, blocks: Callable[[IntArray], FloatArray], width: int, indptr: IntArray, indices: IntArray
 ) -> FloatArray:
-    """log det L_Y of many subsets: those of one size together; a set that may be singular again by itself.
+    """log det L_Y of many subsets; those of equal size are done together, and nearly singular ones once more, alone.
 
-    `blocks` returns L_Y of several sets of one size, in about `width` steps for each entry.
+    `blocks` returns L_Y of several sets of equal size, in about `width` steps for each entry.
     """
     sizes, values = np.diff(indptr), np.zeros(indptr.size - 1)
     for k in np.unique(sizes[sizes > 0]).tolist():
@@ -172,7 +172,7 @@ def many_logdets(
             A = blocks(indices[indptr[some, None] + np.arange(k)])
             try:
                 roots = np.asarray(np.linalg.cholesky(A), np.float64).diagonal(axis1=1, axis2=2)
-            except linalg.LinAlgError:  # numpy does not say which one is singular
+            except linalg.LinAlgError:  # numpy does not say which matrix is singular
                 roots = np.zeros((some.size, k))
             values[some] = 2 * safe_log(roots).sum(axis=1)
             for s in some[(roots <= np.sqrt(PARALLEL * A.diagonal(axis1=1, axis2=2))).any(axis=1)]:
@@ -181,7 +181,7 @@ def many_logdets(
 
 
 def factor_kernel(L: FloatArray) -> Factor:
-    """The factor of L, from its entries."""
+    """The factor of L from its entries."""
     q = np.sqrt(np.maximum(L.diagonal(), 0.0))
     unit = np.where(q > 0, q, 1.0)
     U, pivots = reduced_similarity(L / unit[:, None] / unit, safe_log(q))

@@ -1,4 +1,4 @@
-"""The questions that distributions over subsets answer, and those that point processes answer from K."""
+"""The base classes of distributions over subsets, and of point processes, which answer questions from K."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from dpplearn._run.progress import Progress, showing
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
-ENUMERABLE = 20  # 2^20 subsets: a second's work
-MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
+ENUMERABLE = 20  # up to so many items all subsets are listed; 2^20 take a second
+MATRIX = 20_000  # up to so many items n x n arrays (3.2 GB) are made
 
 
 class Frozen:
-    """Attributes are set once, in __init__; cached properties keep what is computed from them."""
+    """Base class of objects whose attributes are set once, in __init__; cached properties are computed from them."""
 
     def _set(self, **values: Any) -> None:
         self.__dict__.update(values)
 
     @classmethod
     def _with(cls, **values: Any) -> Self:
-        """An object with these attributes, unchecked."""
+        """An object with these attributes, which are not checked."""
         self = cls.__new__(cls)
         self._set(**values)
         return self
@@ -46,16 +46,13 @@ class Frozen:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} objects are frozen; make a new one instead of setting {name!r}.")
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} objects are frozen.")
-
 
 class Distribution(Frozen, ABC):
-    """Probabilities of the subsets Y of n items, and the questions that every such distribution here answers."""
+    """A distribution over the subsets Y of n items, and the questions that all of them answer."""
 
     items: IntArray
-    """Number of each item in the first distribution, where it is 0 ... n-1. After `condition`, once or several times,
-    `dpp.items[subset]` gives the original numbers of the items of a subset."""
+    """The original number of each item. They are 0 ... n-1 at first; after `condition`, `dpp.items[subset]` gives the
+    original numbers of the items of a subset."""
 
     @property
     def n(self) -> int:
@@ -65,7 +62,7 @@ class Distribution(Frozen, ABC):
     @property
     @abstractmethod
     def log_normalizer(self) -> float:
-        """log of the sum of det(L_Y) over all Y that are possible: log det(L + I) of a DPP, equation (5)."""
+        """log of the sum of det(L_Y) over all possible Y; for a DPP it is log det(L + I), equation (5)."""
 
     @property
     @abstractmethod
@@ -90,9 +87,9 @@ class Distribution(Frozen, ABC):
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The distribution of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
-        They are numbered from 0; `items` of the result has their original numbers. If `include` of a nonsymmetric
-        process cannot be all of Y, because an item only comes with others, the result has no likelihood kernel L;
-        whatever needs no L works.
+        They are numbered from 0; `items` of the result has their original numbers. If `include` cannot be all of Y,
+        because an item of a nonsymmetric process only comes with others, the result has no likelihood kernel L;
+        methods that do not need L work.
 
         Examples
         --------
@@ -112,7 +109,7 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _condition(self, A: IntArray, B: IntArray, rest: IntArray) -> Self:
-        """The same for disjoint sorted sets, and the items in neither."""
+        """As `condition`, for disjoint sorted sets and the remaining items."""
 
     def sample(
         self, size: int = 1, rng: Seed = None, *, method: str | None = None, n_jobs: int | None = None,
@@ -123,19 +120,19 @@ class Distribution(Frozen, ABC):
         Parameters
         ----------
         size : int
-            How many; 0 gives no subsets.
+            How many subsets; may be 0.
         rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
             The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"spectral", "cholesky"}, or {"jumps", "elimination"} of a kernel that is not symmetric
-            The first is the default. "spectral" is exact; after one eigendecomposition the cost of a sample follows its
-            size, not n. "cholesky" (not for a k-DPP) is exact and needs no eigendecomposition where K is given, at
-            n^3 / 3 operations a sample, or n d^2 for features. "jumps" is exact and goes from one chosen item to the
-            next: after O(n d^2) once, O(k^2 d^2) for a sample of k items, whatever n; what it prepares takes n d^2 / 32
-            numbers, up to 270 MB. "elimination", exact, decides one item after the other, in O(n d^2) a sample.
+        method : {"spectral", "cholesky"}, or {"jumps", "elimination"} for a kernel that is not symmetric
+            All are exact; the first is the default. "spectral" needs one eigendecomposition; then the cost of a sample
+            depends on its size, not on n. "cholesky" (not for a k-DPP) needs none if the DPP is made from K, but takes
+            n^3 / 3 operations a sample, or n d^2 for features. "jumps" goes from one chosen item to the next: after
+            O(n d^2) once, a sample of k items takes O(k^2 d^2), whatever n is; its tables hold n d^2 / 32 numbers, up
+            to 270 MB. "elimination" decides one item after the other, in O(n d^2) a sample.
         n_jobs : int, optional
             Threads; every core by default (None or -1).
         progress : bool
-            Whether to show a bar, on a terminal or in a notebook, where samples are drawn in parts.
+            Whether to show a bar, on a terminal or in a notebook, while samples are drawn.
 
         Returns
         -------
@@ -154,22 +151,21 @@ class Distribution(Frozen, ABC):
         """indptr and indices of samples."""
 
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is).
+        """P(every item of `include` is in Y and no item of `exclude` is).
 
-        It is 0 if they share an item: no Y has an item and lacks it. (`condition` on an event of probability 0 is an
-        error.)
+        It is 0 if they share an item. (`condition` on an event of probability 0 is an error.)
         """
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         return 0.0 if np.intersect1d(A, B).size else min(self._prob(A, B), 1.0)
 
     @abstractmethod
     def _prob(self, A: IntArray, B: IntArray) -> float:
-        """The same for disjoint sorted sets; rounding may make it more than 1."""
+        """As `prob`, for disjoint sorted sets; rounding may make it larger than 1."""
 
     def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y).
+        """P(i, j in Y) for all pairs of `items` (default: all items), with P(i in Y) on the diagonal.
 
-        Of a DPP, K_ii K_jj - K_ij K_ji, equation (3).
+        For a DPP it is K_ii K_jj - K_ij K_ji, equation (3).
         """
         A = self._some_items(items)
         d = self.marginals[A]
@@ -187,7 +183,7 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _all_probs(self) -> FloatArray:
-        """P(Y) of every possible Y, for few items."""
+        """P(Y) of every possible Y; only for few items."""
 
     def __len__(self) -> int:
         return self.n
@@ -200,26 +196,25 @@ class Distribution(Frozen, ABC):
     @overload
     def log_prob(self, subset: Items) -> float: ...
     def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset) = log det(L_Y) - log_normalizer, equation (4); -inf where it cannot be.
+        """log P(Y = subset) = log det(L_Y) - log_normalizer, equation (4); -inf for a subset that is impossible.
 
         Parameters
         ----------
         subset : item numbers, a boolean mask of length n, or Subsets
-            For Subsets, an array with one value for each.
+            For Subsets the result is an array with one value for each.
         """
         if not isinstance(subset, Subsets):
             return self._log_prob(check_subset(subset, self.n))
         return self._log_probs(check_ground_set(subset, self.n))
 
     def inclusion_prob(self, A: Items) -> float:
-        """P(A in Y): all items of A are chosen, and perhaps others. det(K_A) for a DPP, equation (1)."""
+        """P(A in Y), where Y may have other items too; det(K_A) for a DPP, equation (1)."""
         return self.prob(check_subset(A, self.n, "A"))
 
     def correlations(self, items: Items | None = None) -> FloatArray:
-        """Correlation of the indicators of items i and j.
+        """Correlation of the indicators of items i and j, with 1 on the diagonal.
 
-        1 on the diagonal. Elsewhere 0 if an item is always or never chosen, and never positive if the kernel is
-        symmetric.
+        It is 0 if an item is always or never chosen, and never positive if the kernel is symmetric.
         """
         A = self._some_items(items)
         d = self.marginals[A]
@@ -231,21 +226,21 @@ class Distribution(Frozen, ABC):
 
     @abstractmethod
     def _covariances(self, A: IntArray) -> FloatArray:
-        """Covariances of the indicators of different items; the diagonal is not read."""
+        """Covariances of the indicators of different items; the diagonal is not used."""
 
     def _some_items(self, items: Items | None) -> IntArray:
-        """The items asked about; all of them only if an n x n answer fits in memory."""
+        """The given items, or all; raises an error if there are too many for an n x n array."""
         if items is not None:
             return check_items(items, self.n, "items")
         if self.n > MATRIX:
             raise ValueError(
                 f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
-                "Pass items=[...] for the ones you want."
+                "Pass items=[...] for some of them."
             )
         return np.arange(self.n)
 
     def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
-        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
+        """P(i in Y | include in Y, exclude not in Y) for all n items: 1 for those of `include`, 0 for `exclude`."""
         A, B = check_disjoint(include, exclude, self.n)
         out = np.zeros(self.n)
         out[A] = 1.0
@@ -257,12 +252,12 @@ class Distribution(Frozen, ABC):
         return out
 
     def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
-        """H = -sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
+        """H = -sum of P(Y) log P(Y) in nats: exact up to 20 items, estimated from samples for more.
 
         Returns
         -------
         Estimate
-            A float with a `standard_error`, which is 0 where the value is exact.
+            A float with a `standard_error`, which is 0 if the value is exact.
         """
         if self.n <= ENUMERABLE:
             probs = self._all_probs()
@@ -276,9 +271,13 @@ class Distribution(Frozen, ABC):
 class PointProcess(Distribution):
     """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
 
-    @abstractmethod
     def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
-        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+        """The block K[rows, columns] of the marginal kernel; the rest is not computed."""
+        return self._marginal_block(check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns"))
+
+    @abstractmethod
+    def _marginal_block(self, A: IntArray, B: IntArray) -> FloatArray:
+        """The block of the marginal kernel with the rows A and the columns B."""
 
     @cached_property
     def K(self) -> FloatArray:
@@ -287,7 +286,7 @@ class PointProcess(Distribution):
         return frozen(self.marginal_kernel(items, items))
 
     def _covariances(self, A: IntArray) -> FloatArray:
-        K_A = self.marginal_kernel(A, A)
+        K_A = self._marginal_block(A, A)
         return np.asarray(-K_A * K_A.T)
 
     def _all_probs(self) -> FloatArray:
@@ -297,8 +296,8 @@ class PointProcess(Distribution):
 def all_probs(K: FloatArray) -> FloatArray:
     """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
 
-    Item by item, for all choices of the earlier items at once: the pivot is the probability of the item given these
-    choices, and the rest of the kernel loses the rank-one part that the item's choice explains.
+    It goes from item to item, for all choices of the earlier items at once: the pivot is the probability of the item
+    given these choices, and a rank-one update conditions the rest of the kernel on the item.
 
     >>> all_probs(np.diag([0.5, 0.75]))
     array([0.125, 0.125, 0.375, 0.375])
@@ -314,7 +313,7 @@ def all_probs(K: FloatArray) -> FloatArray:
 
 
 def check_ground_set(draws: Subsets, n: int) -> Subsets:
-    """Raise unless these are subsets of n items."""
+    """The subsets, or an error if they are not subsets of n items."""
     if draws.n != n:
         raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
     return draws
@@ -328,7 +327,7 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
 
 
 def impossible(**given: IntArray) -> ValueError:
-    """The error for items to `include` or `exclude` that no Y agrees with."""
+    """The error for `include` or `exclude` if no possible Y agrees with them."""
     event = " and ".join(f"{name}={subset.tolist()}" for name, subset in given.items() if subset.size)
     return ValueError(
         f"Cannot condition on {event}: this event has probability 0. "

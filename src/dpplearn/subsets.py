@@ -1,4 +1,4 @@
-"""Many subsets in two arrays."""
+"""The class `Subsets`, which holds many subsets, such as samples, in two arrays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Subsets:
             raise IndexError(f"indices must be item numbers from 0 to {n - 1}.")
         rising = np.diff(indices) > 0
         starts = indptr[(indptr > 0) & (indptr < indices.size)]
-        rising[starts - 1] = True  # across the border of two sets
+        rising[starts - 1] = True  # numbers may fall between two sets
         if not rising.all():
             raise ValueError("Each subset must list its items in ascending order, none twice; see Subsets.from_lists.")
         self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)
@@ -62,7 +62,7 @@ class Subsets:
 
     @classmethod
     def _of(cls, indptr: IntArray, indices: IntArray, n: int) -> Subsets:
-        """Subsets from arrays that need no check, such as a sampler's."""
+        """Subsets from arrays that need no checks, such as a sampler's."""
         self = cls.__new__(cls)
         self._keep(indptr, indices, n)
         return self
@@ -83,7 +83,7 @@ class Subsets:
     def __getitem__(self, key: slice) -> Subsets: ...
     def __getitem__(self, key: int | slice) -> IntArray | Subsets:
         s = range(len(self))[key]
-        if isinstance(s, range) and s.step == 1:  # views, however many
+        if isinstance(s, range) and s.step == 1:  # without copying the items
             ends = self.indptr[s.start : max(s.stop, s.start) + 1]
             return Subsets._of(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
         if isinstance(s, range):
@@ -99,7 +99,7 @@ class Subsets:
         same = self.n == other.n and np.array_equal(self.indptr, other.indptr)
         return same and np.array_equal(self.indices, other.indices)
 
-    __hash__ = None  # type: ignore[assignment]  # equal by content, and content is large
+    __hash__ = None  # type: ignore[assignment]  # hashing a large content would be slow
 
     def __repr__(self) -> str:
         mean = f", {self.indices.size / len(self):.2f} items on average" if len(self) > 1 else ""
@@ -113,7 +113,7 @@ class Subsets:
         return np.diff(self.indptr)
 
     def inclusion_counts(self) -> IntArray:
-        """In how many subsets each item is."""
+        """How many subsets contain each item."""
         return np.bincount(self.indices, minlength=self.n)
 
     def counts(self) -> Counter[tuple[int, ...]]:

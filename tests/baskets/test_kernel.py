@@ -1,7 +1,6 @@
 """KernelDPP: kernels from baskets, against enumeration, finite differences and each other."""
 
 import signal
-import warnings
 
 import numpy as np
 import pytest
@@ -83,15 +82,6 @@ def test_batches_come_near_lbfgs(draws, monkeypatch):
     assert same(*(KernelDPP(**options, max_iter=2).fit(draws) for _ in range(2)))
 
 
-def test_large_catalogues_never_form_the_kernel(draws, monkeypatch):
-    draws = at_most_five(draws[:500])
-    small = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
-    monkeypatch.setattr(likelihood, "DENSE", 3)
-    monkeypatch.setattr(likelihood.KernelRows, "L", property(lambda _: pytest.fail("formed")))
-    rows = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
-    assert rows.score(draws) == pytest.approx(small.score(draws), abs=5e-3)
-
-
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_large_baskets_are_inverted_like_small_ones(symmetric):
     rng = np.random.default_rng(0)
@@ -139,21 +129,6 @@ def test_alpha_is_chosen_on_held_out_baskets(draws):
     assert np.abs(independent.dpp_.correlations() - np.eye(6)).max() < 1e-3
 
 
-def test_a_seed_gives_the_kernel(draws):
-    one, two, other = (KernelDPP(nonsymmetric=True, alpha=1.0, random_state=seed).fit(draws) for seed in (3, 3, 9))
-    assert same(one, two)
-    assert not same(one, other)
-    assert other.score(draws) == pytest.approx(one.score(draws), abs=0.01)
-
-
-@pytest.mark.parametrize("nonsymmetric", [False, True])
-def test_low_ranks_start_where_every_basket_is_possible(nonsymmetric):
-    rng = np.random.default_rng(0)
-    draws = Subsets.from_lists([rng.choice(5, rng.integers(0, 4), replace=False) for _ in range(200)], 8)
-    model = KernelDPP(rank=4, nonsymmetric=nonsymmetric, alpha=1.0).fit(draws)
-    assert model.dpp_.marginals == pytest.approx(draws.inclusion_counts() / 200, abs=5e-3)  # 3 items are in none
-
-
 class Stops(Progress):
     """Ctrl-C after the fourth iteration."""
 
@@ -168,10 +143,3 @@ def test_a_stopped_fit_says_that_nothing_is_kept(many, draws, monkeypatch):
     monkeypatch.setattr("dpplearn.baskets.kernel.MANY_BASKETS", many)
     with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
         KernelDPP(alpha=1.0, max_iter=30, progress=Stops(False)).fit(draws)
-
-
-def test_a_fit_that_stops_early_says_so(draws):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="Raise max_iter"):
-            KernelDPP(nonsymmetric=True, alpha=0.1, max_iter=3).fit(draws)

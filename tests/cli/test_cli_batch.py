@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands import output, run, write, write_lines
-from dpplearn.summarize import Cluster, Summarizer, batch, open_corpus
+from dpplearn.summarize import Cluster, Summarizer, open_corpus
 
 TEXTS = [document.text for document in Cluster.example().documents]
 OPTIONS = ("--budget", 20, "--decoder", "greedy", "--jobs", 1)
@@ -70,30 +70,3 @@ def test_a_batch_that_was_stopped_goes_on(corpus, tmp_path, monkeypatch):
     output("batch", corpus, "--out", out, *OPTIONS)
     assert made[68:] == [f"c{k}" for k in range(64, 70)]  # the piece that was begun, and none before
     assert out.read_bytes() == whole.read_bytes()
-
-
-def test_what_is_left_out_and_what_is_bad_are_each_told_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.summarize.corpora.source.SINGLES", 0)  # all in one piece
-    good = json.dumps({"id": "x", "documents": [TEXTS[0][:400]], "references": ["Rain."]})
-    lines = [good.replace('"Rain."', ""), "{", good.replace('"x"', '"y"'), "[", good.replace('"x"', '"z"')]
-    corpus, out = open_corpus(write(tmp_path / "corpus.jsonl", "\n".join(lines)), usable=True), tmp_path / "out.jsonl"
-    assert batch.summarize_corpus(corpus, out, budget=20, unit="words").done == 2
-    said = [line["id"] or line["error"] for line in read(out)]
-    wanted = ("left out cluster x", "line 2 ", "y", "line 4 ", "z")
-    assert [part in one for part, one in zip(wanted, said, strict=True)] == [True] * 5, said
-
-
-def test_what_readers_say_of_files_is_said_once_whoever_reads(tmp_path):
-    """Of an attachment: in words, not as Python's warnings of a worker."""
-    mail = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/plain\n\n{}\n'
-    mail += "--x\nContent-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\nabc\n--x--\n"
-    for k in range(3):
-        text = f"A storm sank {k + 2} boats near Brenn. Nobody was hurt."
-        write(tmp_path / "corpus" / f"c{k}" / "documents" / "a.eml", mail.format(text))
-        write(tmp_path / "corpus" / f"c{k}" / "references" / "r.txt", "A storm sank boats near Brenn.")
-    options = ("--budget", 30, "--unit", "words", "--jobs", 1)
-    said = run("train", tmp_path / "corpus", "--out", tmp_path / "m.json", *options).stderr
-    told = [line for line in said.splitlines() if "attachment" in line]
-    assert len(told) == 3, said
-    assert all(line.startswith("Warning: ") for line in told), said
-    assert "SkippedWarning" not in said

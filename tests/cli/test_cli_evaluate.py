@@ -1,15 +1,15 @@
 """dpplearn evaluate and experiment: tables, files, and what may be wrong with a corpus."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from commands import output, refusal, run, write, write_lines
+from commands import output, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import systems as systems_module
-from dpplearn.summarize.experiments.evaluation import Scoring
-from dpplearn.summarize.experiments.held_out import human_scores, shared_documents
+from dpplearn.summarize.experiments.evaluation import Scoring, human_scores, shared_documents
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
 
@@ -115,79 +115,10 @@ def test_human_rows():
     assert list(human_scores([Cluster.from_texts(["x"], references=["one"], id="c")], Scoring(9, "words"))) == ["human"]
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "said"),
-    [
-        (lambda rs: [{**r, "references": []} for r in rs], 1, "nothing to score against"),
-        (lambda rs: [{**rs[0], "references": []}, *rs[1:]], 0, "left out, without references: b0.x"),
-        (lambda rs: [{**r, "references": r["references"][:1]} for r in rs], 0, ""),
-        (lambda rs: [{**r, "documents": [{"id": "1", "text": "Only this."}]} for r in rs], 0, ""),
-        (lambda rs: [rs[0], rs[0]], 1, "'b0.x' is already the id"),
-    ],
-)
-def test_odd_corpora(files, tmp_path, change, code, said):
-    model, _, test = files
-    corpus = write_lines(tmp_path / "odd.jsonl", change(read_lines(test)))
-    done = run("evaluate", corpus, "--model", model, "--systems", FAST, "--jobs", 1)
-    assert done.exit_code == code, done.output
-    assert said in done.stderr
-
-
-def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
-    model, train, test = files
-
-    def bad(path):
-        first, blank = read_lines(path)[0], [{"id": "1", "text": "..."}]
-        vast = [{"id": "1", "text": "\n\n".join(["It rained."] * 5001)}]
-        changes = {"bare": {"references": []}, "blank": {"references": [" "], "documents": blank}}
-        changes |= {"mute": {"documents": blank}, "vast": {"documents": vast}}
-        worse = [first | {"id": name} | change for name, change in changes.items()]
-        return write_lines(tmp_path / path.name, [*read_lines(path), *worse])
-
-    out = tmp_path / "m.json"
-    training = ("--out", out, "--budget", 300, "--jobs", 1)
-    evaluating = ("--model", model, "--systems", "begin", "--jobs", 1)
-    for command in (("train", bad(train), *training), ("evaluate", bad(test), *evaluating)):
-        refusal(*command)
-        done = run(*command, "--skip-bad")
-        assert done.exit_code == 0, done.stderr
-        for said in (
-            "left out cluster bare of", "it has no reference summary.", "left out cluster blank of",
-            "it has no sentence and no reference summary.", "it has no sentence.", "at most 5,000 sentences",
-        ):  # fmt: skip
-            assert said in done.stderr
-    few = json.loads(out.read_text())
-    output("train", train, *training)
-    assert json.loads(out.read_text()) == few
-    bare = write_lines(tmp_path / "bare.jsonl", [{"id": "x", "documents": [{"id": "1", "text": "Rain."}]}])
-    assert "none is left" in refusal("train", bare, *training, "--skip-bad")
-
-
 def test_sampled_summaries_near_the_limit(files):
     """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
     model, cluster = Summarizer.load(files[0]), Cluster.example()
-    over = Summary.of(model._decision(cluster, 665, "bytes", "sampled", overrun=15.0, fill=True, n_samples=2_000))
+    decision = systems_module.filling_decision(model, model.features_.read(cluster), 665, "bytes", "sampled")
+    over = Summary.of(replace(decision, n_samples=2_000))
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sampled", n_samples=2_000).length <= 665
-
-
-def test_odd_options(files, tmp_path):
-    model, train, test = files
-    early = refusal("train", train, "--out", tmp_path / "no.json", "--budget", "nan")
-    assert "Error: budget must be" in early
-    assert "Read" not in early  # said before the corpus is looked at
-    for systems, said in (("begin,lead", "'lead'"), ("begin,lr-mmr", "dpplearn experiment --train CORPUS has them")):
-        assert said in refusal("evaluate", test, "--model", model, "--systems", systems)
-    assert "same file" in run("experiment", "--train", train, "--test", train, "--systems", "begin", "--jobs", 1).stderr
-    for options in ((), ("--test", test, "--leave-one-out"), ("--leave-one-out", "--budget", "nan")):
-        assert run("experiment", "--train", train, *options).exit_code == 2
-
-
-def test_the_regression_is_trained_where_it_is_asked_for(files, monkeypatch):
-    trained, real = [], systems_module.fit_logistic
-    monkeypatch.setattr(systems_module, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
-    experiment = ("experiment", "--train", files[1], "--test", files[2], "--budget", 300, "--jobs", 1, "--systems")
-    output(*experiment, "begin,dpp-greedy")
-    assert trained == []
-    assert "LR+MMR" in output(*experiment, "lr-mmr,lr-dpp,begin")
-    assert trained == [3]

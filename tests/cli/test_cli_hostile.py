@@ -5,7 +5,6 @@ import json
 import pytest
 
 from commands import refusal, run, write, write_lines
-from dpplearn.summarize import Summarizer
 
 EVIL = "\x1b]0;title\x07\x9b31m"
 DEEP = {"just": 1_000, "far": 100_000}
@@ -40,17 +39,6 @@ def test_numbers_of_many_digits(tmp_path):
     assert_one_line(("train", cluster, "--out", tmp_path / "m.json"), "a.jsonl, line 1", "digits")
     page = write(tmp_path / "a.html", f"<p>It rained &#{'7' * 5_000}; in Oslo.")
     assert "It rained \ufffd in Oslo." in run("summarize", page).stdout
-
-
-@pytest.mark.parametrize("place", ["rho", "version", "idf.documents", "settings.budget"])
-def test_model_files_with_numbers_that_no_float_holds(place, tmp_path):
-    path = tmp_path / "m.json"
-    Summarizer.load().save(path)
-    model = json.loads(path.read_text())
-    *outer, last = place.split(".")
-    (model[outer[0]] if outer else model)[last] = 10**400
-    path.write_text(json.dumps(model))
-    assert_one_line(("info", path), "m.json")
 
 
 def test_escape_sequences_are_shown(tmp_path):

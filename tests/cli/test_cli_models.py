@@ -101,55 +101,7 @@ def test_reasons_are_words_for_what_a_field_holds(model, tmp_path):
             expected = {f"{name} being {value or 'unknown'}" for name, value in values.items()}
             expected.add("tempo being unknown" if row["tempo"] is None else f"its tempo of {row['tempo']:.4g}")
             assert {*re.search("kept for (.*?);", line)[1].split(", ")} <= expected
-    assert re.search(r"Note: line (\d+) and line (\d+) were both kept, .* a --diversity above 0.5", said)
-
-
-def test_where_all_items_are_alike_no_two_are_a_pair(tmp_path):
-    X, y = ItemSet.from_long(playlists(20), group="playlist", **FEATURES)
-    ConditionalDPP(rho=6.0, nugget=0.01).fit(X, y).save(tmp_path / "m.json")
-    path = write_lines(tmp_path / "new.jsonl", rows_of(NEW))
-    said = run("select", "--model", tmp_path / "m.json", path, "-k", 4, "--explain").stderr
-    assert len({NEW["genre"][int(n) - 1] for n in re.findall(r"line (\d+): kept", said)}) == 4
-    assert "Note:" not in said
-    assert "(0.96)" in said
-
-
-def test_select_with_a_model_within_limits_of_groups(select, tmp_path):
-    path = write_csv(tmp_path / "new.csv", NEW)
-
-    def chosen(*more):
-        return [one["item"] for one in json.loads(select[0](path, "--json", *more))["selected"]]
-
-    def most(*more):
-        genres = [NEW["genre"][i] for i in chosen(*more)]
-        return max(map(genres.count, genres))
-
-    for diversity in (0.2, 0.5, 0.8):  # a limit that nobody reaches changes nothing
-        asked = ("-k", 6, "--diversity", diversity)
-        assert chosen(*asked, "--group", "genre", "--max-per-group", 99) == chosen(*asked)
-    one_each = ("--group", "genre", "--max-per-group", 1)
-    assert most("-k", 6) > most("-k", 6, *one_each) == most("-k", 3, *one_each, "--decoder", "exact") == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-k", 6, "--group", "genre", "--min-per-group", 1, "--decoder", "exact"), "must be left out of exact_map"),
-        (("--max-per-group", 1), "need --group FIELD"),
-        (("--work", "kept"), "leave --model"),
-        (("-k", "auto"), "leave -k auto out"),
-        (("--embedding", "x"), "leave --score, --embedding"),
-    ],
-)
-def test_options_that_a_model_does_not_take(select, options, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert message in select[1](write_csv(tmp_path / "new.csv", NEW), *options)
-
-
-def test_select_with_a_model_of_arrays(tmp_path):
-    ConditionalDPP.from_weights([-1.0, 2.0], names=["constant", "score"]).save(tmp_path / "m.json")
-    path = write_lines(tmp_path / "items.jsonl", [{"score": 1.0, "v": [1, 0]}])
-    assert "was fitted to arrays" in refusal("select", "--model", tmp_path / "m.json", path, "-k", 1)
+    assert re.search(r"Note: line (\d+) and line (\d+), of similarity .*, were both kept", said)
 
 
 def test_decimal_commas_between_semicolons(select, tmp_path):

@@ -53,9 +53,13 @@ def test_the_choice_beside_the_best_scores_and_random_items(data, page, tmp_path
     for place, Y in enumerate((diversify(E, scores, k=8).subset, np.argsort(-scores)[:8])):
         measure = diversity_of(E, Y)
         values = (measure.effective, measure.closest, measure.coverage)
-        assert [row[place] for row in table.values()] == [f"{x:.2f}" for x in values]
-    chosen, top, random = map(float, table["different items, in effect"])
-    assert top < random < chosen
+        rows = ("effective number of items", "largest similarity inside", "worst coverage")
+        assert [table[row][place] for row in rows] == [f"{x:.2f}" for x in values]
+    chosen, top, random = table["effective number of items"]
+    mean, spread = map(float, random.split(" ± "))
+    draws = [np.random.default_rng(k).choice(400, 8, replace=False) for k in range(300)]
+    assert mean == pytest.approx(np.mean([diversity_of(E, Y).effective for Y in draws]), abs=0.3)
+    assert float(top) < mean - spread < mean + spread < float(chosen)
     assert "less diverse than random items" not in html
     assert "less diverse than random items" in page(*asked, "--diversity", 0)
     outside = [url for url in re.findall(r'(?:src|href)="([^"#]+)', html) if not url.startswith("data:")]
@@ -65,7 +69,7 @@ def test_the_choice_beside_the_best_scores_and_random_items(data, page, tmp_path
 
 def test_where_the_rank_ends(page):
     html = page("-k", 40)
-    assert "16 directions: beyond as many items none is new by its direction, and near items are told apart." in html
+    assert "16 directions. Beyond as many items no item has a new direction, and nearness decides." in html
     assert all(len(row) == 2 for row in cells(html).values())  # equal scores: none is best
 
 
@@ -84,10 +88,10 @@ def test_directions_are_principal_ones(data):
 def test_many_items_are_sampled_and_those_beyond_memory_not_compared(page, tmp_path, monkeypatch):
     for name in ("MEASURED", "SHOWN", "ANCHORS"):
         monkeypatch.setattr(report, name, 60)
-    assert re.search(r"All is measured among \d\d+ of the items", page("-k", 8, "--score", tmp_path / "scores.npy"))
+    assert re.search(r"measured among \d\d+ of the items", page("-k", 8, "--score", tmp_path / "scores.npy"))
     monkeypatch.setattr(items, "SMALLEST", 100)
     html = page("-k", 8, "--work", tmp_path / "kept", "--jobs", 1)
-    assert "How well the others are covered" in html
+    assert "What each item added" in html
     assert "<table>" not in html
     assert "a name that ends in .html" in refusal(tmp_path / "items.npy", "--report", tmp_path / "r.svg")
 

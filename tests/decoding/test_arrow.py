@@ -5,7 +5,6 @@ import pytest
 
 from dpplearn import diversify
 from dpplearn._holders import arrow_rows
-from dpplearn.cli.items import read_groups
 
 pa = pytest.importorskip("pyarrow")
 
@@ -58,25 +57,3 @@ def test_one_piece_is_read_in_place(rng):
 def test_what_are_no_rows(column, error, message):
     with pytest.raises(error, match=message):
         diversify(column(), [1.0, 2.0], k=1)
-
-
-def test_rows_of_parquet_are_called_by_their_place_in_the_file(tmp_path, rng):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    E, path = rng.standard_normal((60, 3)), str(tmp_path / "E.parquet")
-    parquet.write_table(pa.table({"e": fixed(E), "a": E[:, 0], "b": E[:, 1]}), path, row_group_size=20)
-    np.testing.assert_array_equal(read_groups(path, ["e"], [1, 2]), E[20:])
-    np.testing.assert_array_equal(read_groups(path, ["e"], [1]), E[20:40])
-    np.testing.assert_array_equal(read_groups(path, ["a", "b"], [0, 1]), E[:40, :2])
-    lists = [row.tolist() for row in E]
-    for wrong, message in (
-        ([1.0], "row 45 has 1 numbers"),
-        (None, "row 45 has none"),
-    ):
-        lists[45] = wrong
-        parquet.write_table(pa.table({"e": pa.array(lists, pa.list_(pa.float64()))}), path, row_group_size=20)
-        with pytest.raises(ValueError, match=message):
-            read_groups(path, ["e"], [1, 2])
-    lists[40:] = [[1.0]] * 20  # a whole group of others
-    parquet.write_table(pa.table({"e": pa.array(lists, pa.list_(pa.float64()))}), path, row_group_size=20)
-    with pytest.raises(ValueError, match="row 40 has 1 numbers and row 20 3"):
-        read_groups(path, ["e"], [1, 2])

@@ -10,7 +10,7 @@ from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
 from dpplearn import DPP
 from dpplearn.decoding import consensus
-from dpplearn.decoding.agreement import EXACT_HOLDERS, Agreement
+from dpplearn.decoding.consensus import EXACT_HOLDERS, Agreement
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 
@@ -85,43 +85,3 @@ def test_the_set_agrees_most_with_all_sets_of_the_right_cost(seed):
     assert tuple(found.sorted_subset) in choices
     assert found.utility == pytest.approx(value(found.subset), rel=1e-6)
     assert found.utility >= 0.99 * max(map(value, choices))
-
-
-def test_large_expectations_do_not_underflow():
-    """A word in each of 3,000 items, of which a third are drawn: e^-1000 is no float, and the mean is still there."""
-    n = 3000
-    part = agreement(np.ones((n, 1)), np.eye(n) / 3)
-    assert overlap_of(part, range(n)) == pytest.approx(n / 3, rel=1e-3)
-    assert part.overlap[601] - part.overlap[600] == pytest.approx(1.0)
-    assert part.overlap[1401] - part.overlap[1400] < 1e-6
-
-
-def test_items_may_be_without_tokens():
-    found = consensus(DPP(np.eye(2)), k=1, utility=np.zeros((2, 0)))
-    assert found.reason.startswith("no set agrees with any set of the model")
-
-
-@pytest.mark.parametrize("room", [0.0, 1e-9, 0.2, 1.0, 4.0])
-@pytest.mark.parametrize("seed", range(6))
-def test_with_little_room_beside_what_is_included_sets_cost_the_budget_on_average(seed, room):
-    """K_ii from every set that holds the included items, weighted by det(L_Y) e^(s |Y|); each item is a token."""
-    rng = np.random.default_rng(seed)
-    q, phi, _, _ = random_problem(seed, n=6)
-    L, cost = kernel(q, phi) + 0.1 * np.eye(6), rng.uniform(1.0, 9.0, 6)
-    include = np.sort(rng.permutation(6)[: rng.integers(1, 4)])
-    base = cost[include].sum()
-    sets = [np.array(Y) for Y in feasible(cost, np.inf, include=include)]
-    inside = np.array([np.isin(np.arange(6), Y) for Y in sets])
-    log_weights = np.array([np.linalg.slogdet(L[np.ix_(Y, Y)])[1] for Y in sets])
-
-    def chances(s):
-        w = log_weights + s * inside.sum(axis=1)
-        return np.exp(w - w.max()) @ inside / np.exp(w - w.max()).sum()
-
-    low, high = -100.0, 100.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if chances(middle) @ cost < base + room else (low, middle)
-    p = chances(low)
-    found = consensus(DPP(L), cost, base + room, include=include)
-    assert found.utility == pytest.approx(2 * p[found.subset].sum() / (len(found) + p.sum()), rel=1e-6)

@@ -1,10 +1,8 @@
 """A set of fewer items than were asked for says so: only greedy fills k."""
 
-import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet, diversify
-from dpplearn.decoding.limits import check_limits
+from dpplearn import diversify
 
 SAID = "of the 9 items asked for, though more would fit"
 
@@ -25,32 +23,3 @@ def test_diversify_says_that_fewer_were_chosen(method, rng):
     assert "asked for" not in full.reason
     unasked = diversify(E, s, decoder=method, **options)
     assert "asked for" not in unasked.reason
-
-
-def test_a_model_says_so_too(rng):
-    x = ItemSet(np.column_stack([np.ones(12), rng.standard_normal(12)]), phi=rng.standard_normal((12, 3)))
-    model = ConditionalDPP().fit([x], [[0, 1]])
-    for decoder in ("exact", "local"):
-        found = model.decode(x, decoder=decoder, k=9)
-        assert len(found) < 9
-        assert f"{len(found)} {SAID}" in found.reason
-    assert "asked for" not in model.decode(x, decoder="greedy", k=9).reason
-    assert "asked for" not in model.decode(x, decoder="exact").reason
-
-
-def test_what_has_no_room_is_not_short():
-    """By hand: the budget, a group that is full, and what is excluded leave no item that could be taken."""
-    cost = [2.0, 2.0, 3.0]
-
-    def room(subset, budget=None, k=3, **more):
-        return check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more).could_take(np.array(subset))
-
-    assert room([0], budget=4)
-    assert not room([0], budget=3.5)
-    assert not room([0, 1], budget=4)
-    assert room([0], budget=5, exclude=[1])
-    assert not room([0], budget=4, exclude=[1])
-    assert not room([0], exclude=[2], groups=[0, 0, 1], max_per_group=1)
-    assert room([0], groups=[0, 0, 1], max_per_group=1)
-    assert not room([0, 1], k=2)
-    assert not room([0, 1, 2])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from brute_decoding import algorithm_2, feasible, kernel, log_minor, random_problem
+from brute_decoding import algorithm_2, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP
-from dpplearn.decoding import Selection, engine, greedy_map
+from dpplearn.decoding import Selection, greedy_map
 
 FORMS = {
     "kernel": lambda q, phi: DPP(kernel(q, phi)),
@@ -51,26 +51,9 @@ def test_gains_add_up(form):
     assert chosen.sorted_subset.tolist() == sorted(chosen.subset.tolist())
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Blocks of 16 items from pools of 128, and passes over 64 rows: few items see what many would."""
-    monkeypatch.setattr(engine.ArrayOps, "start", 16)
-    monkeypatch.setattr(engine, "WHOLE", 0)
-    monkeypatch.setattr(engine, "POOL", 128)
-    monkeypatch.setattr(engine, "PASS", 64)
-
-
 def test_importing_brings_nothing_heavy():
     code = "import dpplearn.decoding, sys; print([x for x in ('numba', 'sklearn', 'matplotlib') if x in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-def test_auto_takes_the_short_items_where_all_gains_are_losses():
-    """Ten short items as good as one long one: the literal rule spends the budget on the long one."""
-    q, cost = np.full(11, 0.1), np.array([10.0] + [1.0] * 10)
-    dpp = DPP(np.diag(q**2))
-    assert greedy_map(dpp, cost, 10, gain="probability").subset.tolist() == [0]
-    assert len(greedy_map(dpp, cost, 10)) == 10
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -88,28 +71,6 @@ def test_auto_is_the_most_probable_of_three_runs_that_divide_gains_and_not_losse
 def test_of_equal_scores_the_cheaper_comes_first(form):
     q, cost = np.full(6, 0.5), np.array([3.0, 1.0, 2.0, 1.0, 3.0, 2.0])
     assert greedy_map(FORMS[form](q, np.eye(6)), cost, 9).subset.tolist() == [1, 3, 2, 5, 0]
-
-
-@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
-def test_auto_is_near_the_best_of_the_sets_that_fill_the_budget(scale):
-    """Of all sets to which nothing can be added, by enumeration; never worse on average than the rule without costs."""
-    gaps = {"auto": [], "log": []}
-    for seed in range(60):
-        q, phi, cost, budget = random_problem(seed)
-        q = scale * q / q.mean()
-        L = kernel(q, phi)
-        full = [
-            Y for Y in feasible(cost, budget)
-            if all(i in Y or cost[list(Y)].sum() + cost[i] > budget for i in range(len(q)))
-        ]  # fmt: skip
-        best = max(log_minor(L, Y) for Y in full)
-        for gain in gaps:
-            gaps[gain].append(
-                best - greedy_map(DPP(L), cost, budget, gain=gain, cost_power=None if gain == "auto" else 0).gains.sum()
-            )
-    assert min(gaps["auto"]) > -1e-9
-    assert np.mean(gaps["auto"]) <= np.mean(gaps["log"])
-    assert np.mean(np.array(gaps["auto"]) < 1e-9) > {0.3: 0.25, 1.0: 0.4, 3.0: 0.6}[scale]
 
 
 def test_reasons():
@@ -145,8 +106,7 @@ def test_reasons():
         ({"gain": "probabilty"}, "gain must be one of"),
         ({"stop": "never"}, "stop must be one of"),
         ({"cost_power": -1.0}, "cost_power"),
-        ({"diversity": 1.5}, "diversity must be a number from 0"),
-        ({"diversity": np.nan}, "diversity must be a number from 0"),
+        ({"diversity": 1.5}, "diversity must be from 0"),
     ],
 )
 def test_bad_limits(changes, message):

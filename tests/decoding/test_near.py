@@ -119,30 +119,6 @@ def test_blocks_and_bounds_agree(equal, monkeypatch):
     np.testing.assert_allclose(again[~gone], g[~gone], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("equal", [True, False])
-def test_copies_come_last(equal):
-    rng = np.random.default_rng(2)
-    X = np.repeat(rng.standard_normal((40, 4)), 3, axis=0)
-    q = np.ones(120) if equal else np.repeat(rng.uniform(1.0, 2.0, 40), 3)
-    assert len(set((choose(provider(X, 40, q), 40) // 3).tolist())) == 40
-
-
-def test_rows_of_zeros_are_similar_to_none():
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((30, 3))
-    X[[4, 9]] = 0.0
-    gains = provider(X, 10, rng.uniform(1.0, 2.0, 30))
-    g = gains.block(np.arange(30))
-    gains.take(4, 4)
-    assert not np.delete(gains.fall(), 4).any()
-    for j in range(20, 30):
-        gains.take(j, j)
-        g -= gains.fall()
-    assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
-    everywhere = provider(np.zeros((3, 2)), 2)
-    assert (everywhere.block(np.arange(3)) == everywhere.diag).all()
-
-
 def clustered(rng, n=6000, d=16):
     centers = rng.standard_normal((40, d))
     X = centers[rng.choice(40, n, p=np.arange(1, 41) ** -1.0 / (np.arange(1, 41) ** -1.0).sum())]
@@ -196,23 +172,6 @@ def test_limits_hold_where_items_move_to_the_middle(seed):
     assert (X[found.subset[3:]] @ given.T).max() < 0.99
 
 
-def test_few_of_many_are_described_where_scores_differ():
-    rng = np.random.default_rng(6)
-    X = rng.standard_normal((20_000, 8)).astype(np.float32)
-    q = rng.lognormal(0.0, 0.5, 20_000)
-    gains = provider(X, 50, q)
-    top = np.sort(np.argsort(-gains.diag)[:300])
-    g = gains.block(top)
-    np.testing.assert_array_equal(g, gains.bound[top])
-    assert 300 <= gains.known.sum() <= near.FEWEST_ANCHORS + 300
-    last = int(gains.diag.argmin())  # one that must be in, though nobody asked for it before
-    assert not gains.known[last]
-    again = provider(X, 50, q)
-    assert gains.take(last) == pytest.approx(again.block(np.array([last]))[0], rel=1e-6)
-    assert gains.known[last]
-    assert (gains.block(top) <= g).all()
-
-
 @pytest.mark.parametrize("equal", [True, False])
 def test_gains_are_those_of_the_items_that_are_returned(equal, rng):
     """Also where each chosen item moved to the middle of those near it. Directions leave out small numbers."""
@@ -226,22 +185,3 @@ def test_gains_are_those_of_the_items_that_are_returned(equal, rng):
     L = rows @ rows.T + np.diag((1.0 - gains.shared[Y]) * gains.diag[Y])
     true = 2.0 * np.log(np.diag(np.linalg.cholesky(L)))
     np.testing.assert_allclose(chosen.gains, true, atol=0.01)
-
-
-@pytest.mark.parametrize("scored", [False, True])
-def test_how_many_near_items_is_left_to_min_gain(scored, rng):
-    """With k="auto" the first of each five copies is new, and the others add less than a tenth of the first."""
-    X = np.repeat(rng.standard_normal((40, 4)), 5, axis=0) + 0.001 * rng.standard_normal((200, 4))
-    scores = np.repeat(rng.random(40), 5) if scored else None
-    found = diversify(X, scores, k="auto", kernel="near", min_gain=0.1, scale=0.2)
-    assert 10 <= len(found) <= 40
-    assert np.unique(found.subset // 5).size == len(found)
-    assert found.reason.startswith("every other candidate would add less than 0.1 of what the first added")
-    assert len(diversify(X, scores, k="auto", kernel="near", min_gain=0.3, scale=0.2)) < len(found)
-    assert 0 < len(diversify(X, scores, kernel="near")) <= 40  # nor does it take everything without any limit
-
-
-def test_near_items_are_as_near_as_the_budget_lets_many_be_chosen(rng):
-    X = rng.standard_normal((400, 3))
-    by_size, by_budget = diversify(X, k=20, kernel="near"), diversify(X, budget=40, cost=[2.0] * 400, kernel="near")
-    np.testing.assert_array_equal(by_size.subset, by_budget.subset)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from brute import pmf
-from dpplearn import LowRankDPP, NonsymmetricDPP
-from dpplearn.decoding import exact_map, greedy_map, local_search
+from dpplearn import NonsymmetricDPP
+from dpplearn.decoding import greedy_map, local_search
 
 
 def attracting(n, r, s, seed):
@@ -44,20 +44,6 @@ def test_greedy_takes_the_largest_ratio_of_determinants(shape, seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(
-    "limits", [{"k": 3}, {}, {"cost": [1, 2, 3, 1, 2, 3, 1, 2], "budget": 5}, {"k": 2, "gain": "probability"}]
-)
-def test_without_a_skew_part_it_decodes_as_the_low_rank_dpp(limits, seed):
-    B = np.random.default_rng(seed).normal(size=(8, 4))
-    mine, other = NonsymmetricDPP(B, np.zeros((8, 1)), [[0.0]]), LowRankDPP(B)
-    found, expected = greedy_map(mine, **limits), greedy_map(other, **limits)
-    assert found.subset.tolist() == expected.subset.tolist()
-    assert found.reason == expected.reason
-    limits.pop("gain", None)
-    assert local_search(mine, **limits).sorted_subset.tolist() == local_search(other, **limits).sorted_subset.tolist()
-
-
-@pytest.mark.parametrize("seed", range(10))
 def test_local_search_ends_where_no_move_helps(seed):
     dpp = attracting(7, 3, 3, seed)
     truth = pmf(dpp.L)
@@ -80,11 +66,3 @@ def test_items_that_come_only_in_pairs():
     with pytest.raises(ValueError, match="probability 0"):
         greedy_map(dpp, include=[0, 2])
     assert local_search(dpp, start=[0, 1]).sorted_subset.tolist() == [0, 1]
-
-
-def test_what_it_cannot_be_asked():
-    dpp = attracting(5, 2, 2, 0)
-    with pytest.raises(TypeError, match="greedy_map or local_search"):
-        exact_map(dpp, k=2)
-    with pytest.raises(ValueError, match="diversity must be"):
-        greedy_map(dpp, k=2, diversity=0.7)

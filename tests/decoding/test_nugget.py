@@ -1,13 +1,11 @@
 """More items than dimensions: the nugget and one d x d matrix; against greedy choice on the dense kernel."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from brute_decoding import nugget_kernel
-from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn import DPP, LowRankDPP
 from dpplearn.decoding import greedy_map
 
 
@@ -61,39 +59,3 @@ def test_equals_plain_greedy_on_the_dense_kernel(k, make, nugget, rng):
         low = greedy_map(LowRankDPP(q[:, None] * phi / np.linalg.norm(phi, axis=1, keepdims=True)), k=k, nugget=nugget)
         assert low.subset.tolist() == expected
         assert low.log_prob == pytest.approx(found.log_prob)
-
-
-def test_past_the_rank_what_was_chosen_least_comes_next():
-    """Nine items along one axis and two along another: after one of each, the second axis is in want."""
-    E = np.repeat(np.eye(2), [9, 2], axis=0)
-    found = diversify(E, np.ones(11), k=4, nugget=1e-6)
-    assert sorted(found.subset[:2] // 9) == [0, 1]
-    assert sorted(found.subset[2:] // 9) == [0, 1]  # and not the axis with more items
-
-
-@pytest.mark.parametrize("method", ["exact", "local"])
-def test_other_decoders_take_it(method, rng):
-    """Against all subsets of four items, in two dimensions."""
-    _, phi = problem(rng, n=8, d=2)
-    s = rng.standard_normal(8)
-    q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
-    L = nugget_kernel(q, phi, 0.3)
-    best = max(combinations(range(8), 4), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
-    found = diversify(phi, s, k=4, decoder=method, nugget=0.3, **({"min_cost": 4} if method == "local" else {}))
-    if method == "local" or len(found) == 4:
-        assert tuple(found.sorted_subset) == best
-    assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
-    assert len(diversify(phi, s, k=4, decoder="exact")) <= 2  # the rank
-
-
-def test_what_else_is_refused(rng):
-    q, phi = problem(rng)
-    with pytest.raises(ValueError, match='or "auto"'):
-        diversify(phi, q, k="all")
-    with pytest.raises(ValueError, match='k="auto" is for'):
-        diversify(phi, q, k="auto", decoder="local")
-    for share in (0, 1, -1):
-        with pytest.raises(ValueError, match="min_gain must be"):
-            diversify(phi, q, k="auto", min_gain=share)
-    with pytest.raises(ValueError, match="and nugget 0 for a NonsymmetricDPP"):
-        greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

@@ -3,14 +3,10 @@
 from dataclasses import replace
 from inspect import signature
 
-import numpy as np
 import pytest
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
-from dpplearn.decoding import greedy_map, registry
-from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.greedy import greedy_choice
-from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS, check_decoder, decoder
 
 
@@ -51,21 +47,6 @@ def test_an_option_that_a_decoder_does_not_have_is_named_with_those_it_has(name,
         ConditionalDPP().fit([items], [[0]]).decode(items, decoder=name, k=2, n_sample=3)
 
 
-def test_a_quota_that_greedy_cannot_meet_names_the_group_as_the_caller_did():
-    E, owed = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], {"groups": ["a", "b", "b"], "min_per_group": {"a": 1, "b": 2}}
-    candidates, limits = read_model((np.ones(3), np.array(E))), check_limits(3, k=3, **owed)
-    for name in ("greedy", "local", "consensus"):
-        with pytest.raises(ValueError, match="for group 'b'"):
-            registry.run_decoder(name, candidates, limits)
-    assert len(diversify(E, k=3, decoder="local", **owed)) == 3  # which has a nugget for it
-
-
-def test_candidates_are_no_model():
-    """A decoder's nugget, diversity and promise of symmetry are for the model that they are read from."""
-    with pytest.raises(TypeError, match="found Candidates"):
-        greedy_map(read_model((np.ones(2), np.eye(2))), nugget=0.1)
-
-
 def test_a_new_decoder_works_in_a_fitted_model(added, rng):
     items = ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 4)))
     model = ConditionalDPP().fit([items] * 2, [[0, 1], [2]])
@@ -73,10 +54,3 @@ def test_a_new_decoder_works_in_a_fitted_model(added, rng):
     for name in DECODERS:
         options = {"rng": 0} if name == "sampled" else {}
         assert len(model.decode(items, decoder=name, k=2, **options)) <= 2
-
-
-def test_consensus_is_a_function_and_a_module():
-    import dpplearn.decoding
-    import dpplearn.decoding.consensus
-
-    assert callable(dpplearn.decoding.consensus)

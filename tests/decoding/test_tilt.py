@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brute_decoding import kernel, random_problem
-from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP
+from brute_decoding import kernel
+from dpplearn import DPP
 from dpplearn.decoding.tilt import find_tilt, tilted, tilted_kernel
 
 
@@ -53,22 +53,6 @@ def test_dependent_items(share):
     assert marginals(DPP(L), cost, 1e9).sum() == pytest.approx(9.5)
 
 
-def test_other_kinds_take_the_long_way():
-    q, phi, cost, budget = random_problem(1, n=12, rank=5)
-    L = kernel(q, phi)
-    low = LowRankDPP(q[:, None] * phi)
-    np.testing.assert_allclose(marginals(low, cost, budget), by_eigenvectors(L, cost, budget).diagonal())
-    given = DPP.from_marginal(DPP(L).K)
-    np.testing.assert_allclose(tilted_kernel(given, cost, budget), by_eigenvectors(L, cost, budget), atol=1e-8)
-    assert marginals(DPP(np.zeros((3, 3))), np.ones(3), 1.0).max() < 1e-300
-    nothing = np.diag([0.3, 0.0, 0.2])
-    assert marginals(DPP(nothing), np.ones(3), 0.4)[1] == 0.0
-    wide = np.diag([1e-5, 1e8, 1.0])
-    for target in (0.5, 1.5, 2.5):
-        p = marginals(DPP(wide), np.ones(3), target)
-        assert p.sum() == pytest.approx(target)
-
-
 def test_the_tilt_of_nothing():
     """Sets that cost 0 on average are empty: no search for an s that is not there."""
     lam, V = DPP(similar(0)[0]).eigenpairs
@@ -76,10 +60,3 @@ def test_the_tilt_of_nothing():
         assert find_tilt(lam, V, np.ones(40), target) == -np.inf
         assert not marginals(DPP(similar(0)[0]), np.ones(40), target).any()
     assert 0.0 < tilted(lam, find_tilt(lam, V, np.ones(40), 1e-200)).sum() < 1e-199
-
-
-@pytest.mark.parametrize("decoder", ["sampled", "consensus", "exact", "local"])
-def test_a_model_given_the_size_may_be_asked_for_no_items(decoder, rng):
-    X = [ItemSet(rng.random((5, 1)), phi=rng.random((5, 3))) for _ in range(4)]
-    model = ConditionalDPP(given_size=True).fit(X, [[0, 1], [2, 4], [1, 3], [0, 2]])
-    assert model.decode(X[0], decoder=decoder, k=0).reason == "the size limit k is 0"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brute_decoding import random_problem
-from dpplearn import DPP, diversify
-from dpplearn.decoding import consensus, greedy_map, local, local_search
+from dpplearn import diversify
+from dpplearn.decoding import greedy_map
 
 UNITS = (1e-9, 1e-5, 1e-2, 1e2, 1e5, 1e12)
 
@@ -23,42 +23,6 @@ def test_greedy_in_any_unit_of_cost(gain, unit):
         model, cost, _ = problem(seed)
         expected = greedy_map(model, cost, 14.0, gain=gain).subset.tolist()
         assert greedy_map(model, unit * cost, unit * 14.0, gain=gain).subset.tolist() == expected
-
-
-@pytest.mark.parametrize("gain", ["log", "probability"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_gains_that_differ_by_a_thousandth_are_no_ties_in_any_unit(gain, unit):
-    """Of items with the same gain for their cost, but for a thousandth, the better comes first."""
-    cost = np.array([2.0, 3.0, 5.0])
-    L = DPP(np.diag(np.exp(cost * [1.0, 1.001, 1.002]) if gain == "log" else 1.0 + cost * [1.0, 1.001, 1.002]))
-    assert greedy_map(L, unit * cost, unit * 6.0, gain=gain).subset.tolist() == [2]
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_consensus_in_any_unit_of_cost(unit):
-    for seed in range(10):
-        model, cost, words = problem(seed)
-        expected = consensus(model, cost, 14.0, utility=words).subset.tolist()
-        assert consensus(model, unit * cost, unit * 14.0, utility=words).subset.tolist() == expected
-
-
-def test_backfill_though_an_item_of_another_group_is_too_dear():
-    call = {"budget": 3, "cost": [1, 1, 1, 9], "groups": list("aaab"), "max_per_group": 1}
-    assert "that fits the budget is within the limits of its group" in diversify(np.eye(4), [4, 3, 2, 1], **call).reason
-    found = diversify(np.eye(4), [4, 3, 2, 1], **call, backfill=True)
-    assert found.subset.tolist() == [0, 1, 2]
-    assert found.reason.endswith("; the last 2 are beyond max_per_group")
-
-
-def test_where_nothing_barred_would_fit_the_budget_is_the_reason():
-    call = {"budget": 3, "cost": [2, 2, 9], "groups": list("aab"), "max_per_group": 1}
-    assert "fits what is left of the budget (1 of 3)" in diversify(np.eye(3), [3, 2, 1], **call).reason
-
-
-def test_no_item_is_skipped_for_a_cost_that_fits_but_for_rounding():
-    found = diversify([[1, 0], [0, 1], [1, 1]], [3, 2, 1], k=1, budget=0.3, cost=[0.2, 0.1, 0.1])
-    assert found.cost == 0.2
-    assert all("costs" not in one.reason for one in found.skipped)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "near"])
@@ -97,10 +61,3 @@ def test_k_auto_counts_from_the_best_of_those_to_include():
         others = [gain for item, gain in zip(found.subset, np.exp(found.gains), strict=True) if item not in include]
         assert 0 in found.subset
         assert min(others, default=first) >= 0.3 * first * (1 - 1e-6)
-
-
-def test_local_search_that_leaves_moves_untried_says_so(monkeypatch):
-    L = DPP(np.diag([2.0, 3.0, 4.0]))
-    assert local_search(L, k=1, start=[0]).reason == "no move improves it"
-    monkeypatch.setattr(local, "TRIES", 0)
-    assert local_search(L, k=1, start=[0]).reason == "none of the 0 most hopeful moves improves it"

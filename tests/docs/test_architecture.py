@@ -3,13 +3,11 @@
 import shutil
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
@@ -39,33 +37,15 @@ def test_the_page_and_the_picture_match_the_code():
 def test_a_new_module_changes_both(architecture, tree):
     (tree / "src" / "dpplearn" / "_linalg.py").write_text('"""Now about something else. And more."""\n')
     (tree / "src" / "dpplearn" / "decoding" / "random_choice.py").write_text("from dpplearn.mrf import PairwiseMRF\n")
-    files, before = architecture.write(tree), architecture.write()
-    assert files == architecture.write(tree)  # the same each time
+    files = architecture.write(tree)
     assert "Now about something else." in files[architecture.PICTURE]
     assert "And more" not in files[architecture.PICTURE]
     [row] = [line for line in files[architecture.PAGE].splitlines() if line.startswith("| `decoding` |")]
     assert "`random_choice`" in row
     assert "`mrf`" in row
-    assert files[architecture.PAGE].split("## The flow")[0] == before[architecture.PAGE].split("## The flow")[0]
 
 
 def test_a_room_without_a_layer_is_an_error(architecture, tree):
     (tree / "src" / "dpplearn" / "cellar.py").write_text("")
     with pytest.raises(SystemExit, match="cellar: not in the table"):
         architecture.write(tree)
-
-
-def test_texts_of_the_picture_stay_in_their_boxes(architecture):
-    """By the widths of a wide font: no line of a room ends beyond its box, no two lines of a column meet."""
-    root = ET.fromstring((ROOT / architecture.PICTURE).read_text(encoding="utf-8"))
-    boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in root.iter(f"{SVG}rect")
-             if box.get("class") == "box"]  # fmt: skip
-    seen = 0
-    for text in root.iter(f"{SVG}text"):
-        x, y = float(text.get("x")), float(text.get("y"))
-        for left, top, width, height in boxes:
-            if left <= x <= left + width and top <= y <= top + height and text.get("text-anchor") is None:
-                assert x + architecture.width_of(text.text) <= left + width, text.text
-                assert y <= top + height - 6, text.text
-                seen += 1
-    assert seen > 50

@@ -1,11 +1,14 @@
-"""The code in README.md and docs/ runs and prints what it says."""
+"""The code in README.md, docs/ and CONTRIBUTING.md runs and prints what it says."""
 
 import doctest
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from dpplearn.decoding.registry import DECODERS
 from installed import has_torch
 
 ROOT = Path(__file__).parents[2]
@@ -30,3 +33,19 @@ def test_code_blocks(page, tmp_path, monkeypatch):
             namespace.update(test.globs)
         else:
             exec(compile("\n" * line + code, str(page), "exec"), namespace)
+
+
+def test_the_recipes_of_contributing_work(monkeypatch):
+    """The decoder, its line in the registry and its test, as CONTRIBUTING.md shows them; and the similarity."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    decoder, test, similarity = (match[1] for match in BLOCK.finditer(text))
+    name, place = re.search(r'^    "(\w+)": "(dpplearn\.decoding\.\w+:\w+)",$', text, re.MULTILINE).groups()
+    module = ModuleType(place.partition(":")[0])
+    exec(decoder, module.__dict__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(DECODERS, name, place)
+    names = {}
+    exec(test, names)
+    names["test_random_sets_are_feasible_and_full"]()
+    exec(similarity, names)
+    assert names["cauchy_similarity"]([[0.0], [1.0]], 1.0).tolist() == [[1.0, 0.5], [0.5, 1.0]]

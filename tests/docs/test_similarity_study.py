@@ -1,7 +1,6 @@
-"""The measures of scripts/similarity_study.py by their definition, its rows and tables, which the page quotes."""
+"""The measures of scripts/similarity_study.py by their definition, and its tables, which a page quotes."""
 
 import importlib.util
-import json
 from pathlib import Path
 
 import numpy as np
@@ -30,15 +29,6 @@ def page():
 def test_the_page_has_the_tables_of_what_was_found(page):
     there = page.PAGE.read_text(encoding="utf-8")
     assert page.written(there, page.found()) == there
-
-
-def test_the_figures_are_of_one_commit_and_every_row_is_there(study):
-    """Beside rows of kinds that an earlier edition had, which the page still shows."""
-    figures = json.loads(study.OUT.read_text(encoding="utf-8"))
-    assert "dirty" not in figures.pop("commit")
-    for which, rows in study.asked(Path()).items():
-        for known, _ in rows:
-            assert any(known.items() <= row.items() for row in figures[which]), (which, known)
 
 
 def test_differences_are_paired(page):

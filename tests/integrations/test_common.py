@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors, warn_estimated
+from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, warn_estimated
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -29,14 +29,6 @@ def test_every_skipped_candidate_is_in_one_note():
         for left in note["skipped"]:
             assert left["text"] == texts[left["candidate"]]
             assert choice.selection.nearest.items[left["candidate"]] == note["candidate"]
-
-
-def test_token_budget_by_a_callable():
-    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(
-        ["a b", "c d", "e"], E, [3.0, 2.9, 2.0], NONE
-    )
-    assert choice.selection.cost == 3
-    assert choice.order == [0, 2]
 
 
 def test_token_budget_without_a_counter_is_estimated_and_told_once(recwarn):
@@ -98,12 +90,6 @@ def test_warns_where_there_is_nothing_to_choose():
     assert (choice.order, choice.skipped, choice.selection.reason) == ([], [], "no candidates")
 
 
-@pytest.mark.parametrize("bad", [{"k": 0}, {"max_tokens": 0}, {"diversity": 2}])
-def test_bad_settings(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        Chooser(**bad)
-
-
 def test_cosines_and_scores():
     assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
     with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
@@ -112,13 +98,6 @@ def test_cosines_and_scores():
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
     with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
         given_scores([1, None, None], "Node")
-
-
-def test_embeddings_are_carried_or_all_made():
-    assert given_vectors([[1.0], [2.0]], None, "node", "") == [[1.0], [2.0]]
-    assert given_vectors([[1.0], None], lambda: "made", "node", "") == "made"
-    with pytest.raises(ValueError, match=r"node 1 has no embedding \(2 without.*Pass embed="):
-        given_vectors([[1.0], None, None], None, "node", "Pass embed=.")
 
 
 @pytest.mark.parametrize(

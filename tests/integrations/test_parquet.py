@@ -6,8 +6,6 @@ import pytest
 
 import commands
 from commands import write
-from dpplearn import diversify
-from dpplearn.cli import items as reader
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: make test-integrations")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -33,18 +31,3 @@ def test_parquet(tmp_path):
         more = ("--group", "src", "--max-per-group", 1) if "src" in column else ()
         assert message in refusal(path, "-k", 2, *more)
     assert "not a Parquet file" in refusal(write(path, b"PAR1 cut"), "-k", 2)
-
-
-def test_large_parquet_is_read_in_pieces(tmp_path, rng, monkeypatch):
-    """Row groups and batches of their own sizes; only chosen rows become records."""
-    monkeypatch.setattr(reader, "BATCH", 37)
-    E, s = rng.standard_normal((300, 4)).astype("float32"), rng.standard_normal(300)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(E.ravel()), 4)
-    table = {"id": [f"n{i}" for i in range(300)], "embedding": column, "score": s, "kind": ["x", "y"] * 150}
-    path = tmp_path / "items.parquet"
-    parquet.write_table(pa.table(table | {f"v{c}": E[:, c] for c in range(4)}), path, row_group_size=50)
-    expected = [f"n{i}" for i in diversify(E, s, k=20).subset]
-    for more in ((), ("--embedding", "v0:v3"), ("--embedding", "v*"), ("--group", "kind", "--max-per-group", 300)):
-        assert [one["id"] for one in records(path, "-k", 20, *more)] == expected
-    for wrong in ("id", "i*"):
-        assert "number" in refusal(path, "-k", 2, "--embedding", wrong)

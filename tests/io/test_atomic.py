@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 import sys
 from threading import Thread
 
@@ -25,15 +24,6 @@ def test_a_file_that_is_there_keeps_its_mode(mode, tmp_path):
     write(path)
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == mode
-
-
-def test_a_new_file_is_like_any_other(tmp_path):
-    (tmp_path / "usual").touch()
-    write(tmp_path / "new")
-    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
-    long = tmp_path / ("x" * 250)
-    write(long)
-    assert long.read_text() == "new"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
@@ -77,17 +67,3 @@ def test_a_fifo_is_written_to(tmp_path):
     reader.join(10)
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert read == ['{"text": "rain"}\n']
-
-
-def test_standard_output_by_its_name():
-    """What is printed after it follows it."""
-    code = """
-from dpplearn._io.atomic import replace_file
-print("a", flush=True)
-with replace_file("/dev/stdout", "w") as file:
-    file.write("b\\n")
-print("c")
-"""
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
-    assert done.stdout == b"a\nb\nc\n"
-    assert os.path.islink("/dev/stdout")

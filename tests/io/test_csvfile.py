@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from commands import output, refusal, write
+from commands import refusal, write
 from dpplearn._io.csvfile import LONG, csv_rows
 from dpplearn.cli.baskets import read_baskets
 from dpplearn.cli.formats import read_items
@@ -76,11 +76,3 @@ def test_two_columns_or_keys_of_one_name_are_an_error(tmp_path):
     said = refusal("select", tmp_path / "a.parquet", "-k", 1)
     assert "a.parquet" in said
     assert "occurs twice. Rename or remove one of the two." in said
-
-
-def test_half_a_character_is_written_to_json_alone(tmp_path):
-    path, out = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": "two \\ud800"}\n'), tmp_path / "x.csv"
-    assert "surrogates not allowed" in refusal("select", path, "-k", 2, "--out", out)
-    assert not out.exists()
-    output("select", path, "--out", tmp_path / "x.jsonl")
-    assert "two \ud800" in read_items(tmp_path / "x.jsonl").get("text")

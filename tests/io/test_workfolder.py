@@ -20,7 +20,7 @@ def test_a_folder_that_was_being_removed_is_gone_after_the_next_run(tmp_path, mo
         work.__exit__(None, None, None)
     monkeypatch.setattr(shutil, "rmtree", remove)
     with WorkFolder(tmp_path / "work", {}) as work:
-        assert len(work.known("stage", ".json")) == 1
+        assert len(work.finished("stage", ".json")) == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -32,7 +32,7 @@ def test_one_command_at_a_time_works_in_a_folder(tmp_path):
 
 def test_what_is_not_a_work_folder_is_refused(tmp_path):
     (tmp_path / "letter.txt").write_text("Dear Ann")
-    with pytest.raises(ValueError, match="holds others"):
+    with pytest.raises(ValueError, match="holds other files"):
         WorkFolder(tmp_path, {}).__enter__()
     assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
 

@@ -4,13 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from brute import pmf
 from dpplearn import DPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
-from dpplearn.learning.likelihood import LogLinear
-from dpplearn.learning.relative import Relative
+from dpplearn.learning import load_shard, save_shard
 
 TRUTH = 0.6  # for each standard deviation
 
@@ -89,44 +86,6 @@ def test_what_is_learned_is_the_maximum(rng):
         log_posterior(best.theta_ + h[0]) + log_posterior(best.theta_ - h[0]) - 2 * log_posterior(best.theta_)
     ) / 1e-8
     assert np.linalg.inv(best.covariance_)[0, 0] == pytest.approx(-bend, rel=1e-4)
-
-
-def test_everything_agrees(tmp_path):
-    """Files, shards, processes' survey, cross-validation, reasons and reprs."""
-    X, y = read(people(1))
-    model = ConditionalDPP(nugget=0.4).fit(X, y)
-    model.save(tmp_path / "m.json")
-    again = ConditionalDPP.load(tmp_path / "m.json")
-    assert again.quality_.constant
-    assert clone(again).constant
-    np.testing.assert_array_equal(again.theta_, model.theta_)
-    np.testing.assert_array_equal(again.log_prob(X, y), model.log_prob(X, y))
-    for part in range(2):
-        save_shard(tmp_path / f"{part}.npz", X[20 * part :][:20], y[20 * part :][:20])
-    for fit in (
-        ConditionalDPP(nugget=0.4).fit([tmp_path / "0.npz", tmp_path / "1.npz"]),
-        ConditionalDPPCV(param_grid={"nugget": [0.4]}, cv=2, progress=False).fit(X, y),
-    ):
-        np.testing.assert_allclose(fit.theta_, model.theta_, rtol=1e-5, atol=1e-6)
-        assert fit.feature_names_in_.tolist() == ["constant", "pubs"]
-    assert "constant" in str(model.summary())
-    added = model.quality_.contributions(X[0])
-    np.testing.assert_allclose(added.sum(axis=1), 2 * model.quality_.log_q(X[0]))
-    np.testing.assert_allclose(model.intervals().mean(axis=1), model.theta_)
-    relative = Relative(model, X[0], {"pubs": np.array([1])})
-    np.testing.assert_allclose(relative.amounts["pubs"], added[:, 1] - added[:, 1].mean())
-    assert relative.error(0, "pubs") > 0
-    mixed = ConditionalDPP(similarity="mixture").fit(X, y)
-    assert mixed.theta_[1] > 0
-    assert mixed.feature_names_in_.tolist() == ["constant", "pubs"]
-
-
-def test_the_derivatives_of_a_centered_quality(rng):
-    items = ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 7)))
-    theta = np.array([0.3, -0.4, 0.2])
-    quality = LogLinear(theta, constant=True, center=np.array([0.5, -2.0]))
-    np.testing.assert_allclose(quality.jacobian(items) @ theta, quality.eta(items))
-    np.testing.assert_allclose(quality.eta(items), 0.3 + (items.features - [0.5, -2.0]) @ theta[1:])
 
 
 @pytest.mark.parametrize("chosen", [False, True])

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, training_set
@@ -41,22 +39,6 @@ def test_the_scores_are_those_of_scikit_learn(data):
     assert ours.similarity_ is ours.best_estimator_.similarity_
     assert len(ours.predict(X[:2], k=3)) == 2
     assert str(ours.summary()).startswith("ConditionalDPP")
-
-
-def test_parameters_copies_and_states(data):
-    X, y = data
-    grid = {"rho": [0.0, 0.5]}
-    one = search(grid, ConditionalDPP(0.5), cv=2)
-    assert clone(one).get_params()["param_grid"] == grid
-    assert one.get_params()["estimator__prior_variance"] == 0.5
-    with pytest.raises(NotFittedError):
-        one.predict(X)
-    without = search(grid, cv=2, refit=False).fit(X, y)
-    assert without.best_params_["rho"] in (0.0, 0.5)
-    with pytest.raises(NotFittedError):
-        without.predict(X)
-    with pytest.raises(ValueError, match=r"Invalid parameter 'rhos' for estimator ConditionalDPP.*'rho'"):
-        search({"rhos": [0.1]}).fit(X, y)
 
 
 def test_processes_give_the_same_scores(data):
@@ -159,28 +141,3 @@ def test_groups_stay_together(data):
         assert sorted(t for part in tested for t in part) == groups.tolist()
     with pytest.raises(ValueError, match="groups must have one entry per instance"):
         search().fit(X, y, groups=groups[:3])
-
-
-def test_it_says_why_it_cannot_choose(data):
-    X, y = data
-    with pytest.raises(ValueError, match="All sample_weight are 0: at least one instance must count"):
-        search(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
-    with pytest.raises(ValueError, match="scoring must return a number"):
-        search(scoring=lambda *_: np.nan).fit(X, y)
-    with pytest.raises(ValueError, match="prior_variance must be positive"):
-        search({"prior_variance": ["a"]}).fit(X, y)
-    twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    drop = ConditionalDPP(on_impossible="drop")
-    with pytest.warns(UserWarning, match="Left out 1 of 10") as caught:
-        search({"prior_variance": [0.1, 1.0]}, drop, cv=2).fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
-    assert [one.filename for one in caught] == [__file__]  # once, of the last fit, at the line that asked for it
-    with pytest.raises(ValueError, match="no instance to score"):
-        ConditionalDPP().fit(X, y).score(X, y, np.zeros(40))
-
-
-def test_it_names_the_instance_that_cannot_be_and_a_cure_that_works():
-    twice = ItemSet([[1.0], [2.0], [0.5]], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    X, y = [twice] * 6, [[0], [1, 2], [2], [0, 2], [0, 1], [1]]
-    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*nugget=0\.01"):
-        search({"nugget": [0.0, 0.1]}, cv=2).fit(X, y)
-    assert search({"nugget": [0.01, 0.1]}, cv=2).fit(X, y).nugget_ in (0.01, 0.1)

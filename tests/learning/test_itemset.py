@@ -60,19 +60,13 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
         ({"features": [1.0, 2.0], "S": S}, ValueError, "2 dimensions"),
         ({"features": [[1.0, np.nan], [1.0, 2.0]], "S": S}, ValueError, r"features\[0, 1\] is nan"),
         ({"features": F, "S": [[1.0, 2.0], [2.0, 1.0]]}, ValueError, "positive semidefinite"),
-        ({"features": F, "S": [[1.0, 0.5], [0.4, 1.0]]}, ValueError, "symmetric"),
         ({"features": F, "S": [[4.0, 0.5], [0.5, 1.0]]}, ValueError, r"S\[0, 0\] is 4"),
         ({"features": F, "S": np.eye(3)}, ValueError, "features has 2 rows, it has 3"),
-        ({"features": F, "phi": np.eye(3)}, ValueError, "features has 2 rows, it has 3"),
         ({"features": F, "phi": [[1.0, 0.0], [0.0, 0.0]]}, ValueError, "row 1 is zero"),
         ({"features": F, "phi": sparse.csr_array([[0.0, 0.0], [0.0, 1.0]])}, ValueError, "row 0 is zero"),
         ({"features": F, "phi": [[1.0, np.inf], [0.0, 1.0]]}, ValueError, r"phi\[0, 1\] is inf"),
-        ({"features": F, "S": S, "cost": [1.0]}, ValueError, "cost must have one entry per item"),
         ({"features": F, "S": S, "cost": [1.0, 0.0]}, ValueError, r"cost\[1\] is 0"),
-        ({"features": F, "S": S, "names": ["a"]}, ValueError, "one entry per feature"),
         ({"features": F, "S": S, "names": ["a", "a"]}, ValueError, "'a' appears more than once"),
-        ({"features": F, "S": S, "names": "ab"}, TypeError, "sequence of 2 strings"),
-        ({"features": F, "S": S, "names": ["a", 3]}, TypeError, "sequence of 2 strings"),
         ({"features": sparse.eye_array(2), "S": S}, TypeError, "dense"),
     ],
 )
@@ -93,12 +87,6 @@ def test_item_sets_are_frozen_copies():
     for twin in (copy.deepcopy(items), pickle.loads(pickle.dumps(items))):
         np.testing.assert_array_equal(twin.features, items.features)
         np.testing.assert_array_equal(twin.similarity_matrix(0.5), items.similarity_matrix(0.5))
-
-
-@pytest.mark.parametrize("rho", [-0.1, np.nan, np.inf, "0.3", True])
-def test_bad_rho(rho):
-    with pytest.raises((TypeError, ValueError), match="rho must"):
-        ItemSet(F, S=S).similarity_matrix(rho)
 
 
 def long_table():
@@ -147,20 +135,13 @@ def test_names_of_a_data_frame():
 @pytest.mark.parametrize(
     ("change", "options", "error", "message"),
     [
-        ({}, {"features": ["scores"]}, KeyError, "no column 'scores'; it has"),
         ({}, {"features": "score"}, TypeError, "list of column names"),
         ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1; found 2"),
         ({"x": [1.0, 0.0, 1.0, 0.0, 0.0], "y": [0.0, 1.0, 1.0, 0.0, 2.0]}, {}, ValueError, "row 1 is zero"),
         ({"score": [0.1, 0.2, np.inf, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is inf"),
         ({"query": [1.0, np.nan, 2.0, np.nan, 1.0]}, {}, ValueError, r"'query' .* no value in row 1 \(2 such rows"),
         ({"query": np.array(["NaT"] * 5, "M8[D]")}, {}, ValueError, r"no value in row 0 \(5 such rows"),
-        ({"query": np.ones((5, 2))}, {}, ValueError, r"one value per row, found shape \(5, 2\)"),
         ({"query": ["a", "b"]}, {}, ValueError, "same length: 5 rows, but 'query' has 2"),
-        ({"score": [0.1]}, {}, ValueError, "same length: 1 rows, but 'x' has 5"),
-        ({"y": [0.1] * 6}, {}, ValueError, "same length: 5 rows, but 'y' has 6"),
-        ({"clicked": [1, 0, 1]}, {}, ValueError, "same length: 5 rows, but 'clicked' has 3"),
-        ({"price": [1, 1, 1]}, {"cost": "price"}, ValueError, "same length: 5 rows, but 'price' has 3"),
-        ({}, {"phi": []}, TypeError, "list of column names"),
     ],
 )
 def test_bad_long_tables(change, options, error, message):

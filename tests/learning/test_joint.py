@@ -1,6 +1,5 @@
 """The coordinates in which quality and similarity are climbed together."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +12,7 @@ from dpplearn.learning.fit import constant_of
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.solve import Posterior, covariance, trust_region
+from dpplearn.learning.solve import Posterior
 from dpplearn.learning.training_set import Backend, PreparedShard
 
 
@@ -67,60 +66,6 @@ def test_derivatives_in_these_coordinates(rng):
     np.testing.assert_allclose(point.hessian, bends, atol=1e-5)
 
 
-def test_coordinates_there_and_back(rng):
-    posterior = make_posterior(rng)
-    theta, vector = rng.standard_normal(3), rng.standard_normal(4)
-    x = posterior.join(theta, vector)
-    found, S = posterior.split(x)
-    np.testing.assert_allclose(found, theta, rtol=1e-12)
-    np.testing.assert_array_equal(S.w, Similarity(("a", "b")).with_parameters(vector).w)
-    J, h = posterior.jacobian(x), 1e-6
-    for e in np.eye(x.size):
-        moved = (posterior.split(x + h * e)[0] - posterior.split(x - h * e)[0]) / (2 * h)
-        np.testing.assert_allclose(J[:3] @ e, moved, atol=1e-8)
-    # what R = S - w_all 11^T and the constant give together does not change with w_all alone
-    before = np.log1p(-S.weights["all"]) + found @ [1, 0, 0]
-    again, T = posterior.split(x + 0.3 * np.eye(x.size)[3 + list(S.weights).index("all")])
-    assert np.log1p(-T.weights["all"]) + again[0] == pytest.approx(before, abs=1e-12)
-
-
-def test_standard_errors_do_not_depend_on_the_coordinates():
-    posterior = make_posterior(np.random.default_rng(2), np.zeros(3))
-    start = posterior.join(np.zeros(3), posterior.similarity.parameters)
-    best = trust_region(posterior, start, 3, tol=1e-9, max_iter=500)
-    assert best.converged
-    found = []
-    for constant in ([0.0, 0.0, 0.0], [1.0, 0.0, 0.5]):
-        there = replace(posterior, constant=np.array(constant))
-        x = there.join(best.x[:3], best.x[3:])
-        found.append(covariance(there.at(x, 2).hessian, there.jacobian(x)))
-    (plain, unknown), (ridge, hidden) = found
-    # logits that all grow by the same leave no weight undetermined: not those of a constant either
-    assert not unknown[:3].any()
-    assert not hidden[:3].any()
-    np.testing.assert_allclose(ridge[:3, :3], plain[:3, :3], atol=1e-3 * plain.diagonal()[:3].max())
-    S = posterior.split(best.x)[1]
-    J = S.w[:, None] * S.slopes()
-    np.testing.assert_allclose(J @ ridge[3:, 3:] @ J.T, J @ plain[3:, 3:] @ J.T, atol=1e-3 * plain[3:, 3:].max())
-
-
-@pytest.mark.filterwarnings("ignore:.*starts end in a lower maximum")
-def test_the_maximum_does_not_depend_on_the_coordinates(monkeypatch):
-    rng, truth, theta = np.random.default_rng(3), Similarity(("a", "b"), np.array([0.2, 0.2, 0.3, 0.3])), [-1.0, 0.5]
-    X, y = [], []
-    for _ in range(60):
-        F = np.column_stack([np.ones(8), rng.standard_normal(8)])
-        X.append(ItemSet(F, phi={name: rng.standard_normal((8, 3)) for name in truth.names}))
-        y.append(DPP.from_quality(np.exp(F @ theta / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
-    with_ridge = ConditionalDPP(similarity="mixture").fit(X, y)
-    monkeypatch.setattr(fit, "constant_of", lambda products: np.zeros(len(products) - 1))
-    without = ConditionalDPP(similarity="mixture").fit(X, y)
-    np.testing.assert_allclose(with_ridge.theta_, without.theta_, atol=0.05 * without.theta_std_.min())
-    for name, w in with_ridge.similarity_.weights.items():
-        assert w == pytest.approx(without.similarity_.weights[name], abs=0.05 * without.similarity_.std[name])
-    np.testing.assert_allclose(with_ridge.theta_std_, without.theta_std_, rtol=0.02)
-
-
 @pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
 def test_some_of_the_data_do_not_hide_the_better_maximum(monkeypatch):
     rng = np.random.default_rng(5)
@@ -132,7 +77,7 @@ def test_some_of_the_data_do_not_hide_the_better_maximum(monkeypatch):
         X.append(ItemSet(F, phi={name: rng.standard_normal((250, 5)) for name in truth.names}))
         y.append(DPP.from_quality(np.exp(F @ theta / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
     some = ConditionalDPP(similarity="mixture").fit(X, y)
-    monkeypatch.setattr(fit, "MANY_INSTANCES", 1000)  # all starts on all data
+    monkeypatch.setattr(fit, "SAMPLE_INSTANCES", 1000)  # all starts on all data
     every = ConditionalDPP(similarity="mixture").fit(X, y)
     # on one in four of these, a straight way rises from every start to a maximum that is worse by six on all of them
     assert some.starts_.max() == pytest.approx(every.starts_.max(), abs=0.1)

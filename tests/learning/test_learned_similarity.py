@@ -1,22 +1,18 @@
 """Learned similarities: derivatives by finite differences, values by enumeration, known weights recovered."""
 
 import itertools
-import warnings
-from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import fit, load_shard, normalizer, save_shard
-from dpplearn.learning.fit import warn_about_mixture
+from dpplearn.learning import fit, load_shard, save_shard
 from dpplearn.learning.itemset import Shard
-from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear, log_likelihood
+from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear, log_likelihood
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.training_set import Backend, PreparedInstances, PreparedShard
+from dpplearn.learning.training_set import PreparedInstances
 
 THETA = np.array([-1.0, 0.8, -0.5])
 TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
@@ -69,15 +65,10 @@ def test_value_and_derivatives(parts, method, Y, given_size):
     z = S.parameters
 
     def terms(theta, z, order=1):
-        return log_likelihood(
-            theta,
-            items,
-            Y,
-            similarity=S.with_parameters(z),
-            order=order,
-            method=method,
-            given_size=given_size,
-        )
+        similarity = S.with_parameters(z)
+        instance = Instance(items, [np.array(Y, np.int64)], [1.0], similarity)
+        instance.dual = method == "dual"
+        return instance.evaluate(LikelihoodRequest(LogLinear(theta), similarity, order, True, given_size))
 
     found = terms(THETA, z, 2)
     assert found.value == pytest.approx(enumerated(items, S, Y, given_size), abs=1e-10)
@@ -88,58 +79,20 @@ def test_value_and_derivatives(parts, method, Y, given_size):
         assert slope(lambda v: terms(THETA, v).value, z, j) == pytest.approx(found.similarity_gradient[j], abs=1e-7)
 
 
-def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(monkeypatch):
-    """G is then known by rows, and its products are those with the matrices."""
-    rng = np.random.default_rng(3)
-    units = {name: rng.standard_normal((7, 2)) for name in "ab"}
-    given = {name: ItemSet(np.ones((7, 1)), phi=u).similarity_matrix() for name, u in units.items()}
-    items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), S=given)
-    S = Similarity(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
-    theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
-    slow = normalizer.wide
-    monkeypatch.setattr(normalizer, "wide", lambda *given: asked.append(True) or slow(*given))
-
-    def terms(z):
-        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1)
-
-    found = terms(z).similarity_gradient
-    assert asked == [True]
-    for j in range(z.size):
-        assert slope(lambda v: terms(v).value, z, j, 1e-4) == pytest.approx(found[j], abs=2e-3)  # I - K cancels
-
-
 @quiet
 def test_a_fit_that_compared_starts_on_a_sample_goes_on_right(monkeypatch, tmp_path):
     """Climbs on the sample are not taken for climbs on all instances."""
     X, y = made_up(40, 7, 8)
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    monkeypatch.setattr(fit, "SAMPLE_ITEMS", 100)
     first, again = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, work=tmp_path / "c") for _ in range(2))
     np.testing.assert_allclose(again.theta_, first.theta_, atol=1e-6)
     np.testing.assert_allclose(again.theta_std_, first.theta_std_, rtol=0.02)
     assert again.log_likelihood_ == pytest.approx(first.log_likelihood_, abs=1e-6)
 
 
-def test_the_sample_does_not_depend_on_how_instances_are_filed():
-    """With 24 files or more, starts were compared on some of them: another layout gave another answer."""
-    X, y = made_up(48, 5, 9)
-    S = Similarity(("a", "b"))
-    prepare = partial(PreparedShard.of, evaluator="numpy", similarity=None)
-    request = LikelihoodRequest(LogLinear(THETA), S, 2, True, sample=True)
-    found = []
-    for cuts in (1, 6, 48):
-        shards = [Shard(X[k::cuts], y[k::cuts], np.ones(len(X[k::cuts]))) for k in range(cuts)]
-        engine = Backend(shards, prepare)
-        found.append((engine.survey().sampled, engine.evaluate(request)))
-    assert 4 <= found[0][0] <= 24
-    for sampled, terms in found[1:]:
-        assert sampled == found[0][0]
-        for a, b in zip(terms[:6], found[0][1][:6], strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-
-
 @quiet
 def test_the_layout_of_files_does_not_change_the_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "MANY_ITEMS", 100)
+    monkeypatch.setattr(fit, "SAMPLE_ITEMS", 100)
     X, y = made_up(30, 6, 4)
     models = []
     for cuts in (1, 30):
@@ -161,25 +114,6 @@ def test_parts_are_told_apart_by_their_names():
     for S in (one, other, one):
         found = ready.evaluate(LikelihoodRequest(LogLinear(THETA), S))
         assert found.value == pytest.approx(enumerated(items, S, [0, 2], False), abs=1e-10)
-
-
-def test_a_mixture_answers_alike():
-    rng = np.random.default_rng(5)
-    items = items_with(6, rng, "features")
-    S = record(items, rng)
-    M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
-    np.testing.assert_allclose(M, rows @ rows.T + S.nugget * np.eye(6), atol=1e-12)
-    np.testing.assert_allclose(M.diagonal(), 1.0)
-    np.testing.assert_allclose(S.matrix(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
-    assert S.rank(items) == rows.shape[1]
-    assert sum(S.weights.values()) == pytest.approx(1.0)
-    J = S.w[:, None] * S.slopes()
-    for j in range(S.parameters.size):
-        moved = slope(lambda v: list(S.with_parameters(v).weights.values()), S.parameters, j)
-        np.testing.assert_allclose(moved, J[:, j], atol=1e-8)
-    for j in range(S.parameters.size):
-        moved = slope(lambda v: np.log(S.with_parameters(v).w).sum(), S.parameters, j)
-        np.testing.assert_allclose(moved, S.slopes().sum(axis=0)[j], atol=1e-7)
 
 
 def made_up(T, n, seed, weights=TRUE, k=None, theta=THETA):
@@ -212,29 +146,6 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
         held += (np.abs(z) < 1.96).tolist()
     assert len(held) > 16
     assert len(held) - sum(held) <= binom.ppf(0.999, len(held), 0.05)
-
-
-def test_a_mixture_is_saved_and_read(tmp_path):
-    """The model of a mixture is the DPP of it, also out of its file."""
-    X, y = made_up(3, 6, 0)
-    S = Similarity(("a", "b"), TRUE)
-    model = ConditionalDPP.from_weights(THETA)
-    model.similarity_ = S
-    model.save(tmp_path / "model.json")
-    for one in (model, ConditionalDPP.load(tmp_path / "model.json")):
-        assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], False))
-        one.set_params(given_size=True)
-        assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], True))
-
-
-def test_intervals_are_those_of_the_logit():
-    S = Similarity(("a",), np.array([0.2, 0.3, 0.5]), np.array([0.05, np.nan, 0.1]))
-    low, high = S.intervals(2.0)["own"]
-    half = 2.0 * 0.05 / (0.2 * 0.8)
-    assert np.log(low / (1 - low)) == pytest.approx(np.log(0.25) - half)
-    assert np.log(high / (1 - high)) == pytest.approx(np.log(0.25) + half)
-    assert S.intervals(2.0)["a"] == pytest.approx((1 / (1 + np.exp(0.8)), 1 / (1 + np.exp(-0.8))))
-    assert np.isnan(S.intervals()["all"]).all()
 
 
 @quiet
@@ -331,31 +242,3 @@ def test_the_size_given_is_the_k_dpp():
         assert model.predict([sized], decoder=decoder, **extra)[0].size == 4
     best = max(itertools.combinations(range(8), 3), key=kdpp.log_prob)
     np.testing.assert_array_equal(model.predict([x], k=3, decoder="exact")[0], best)
-
-
-@pytest.mark.parametrize("spread", [15.0, 25.0, 40.0, 300.0])
-def test_the_size_given_of_qualities_far_apart(spread):
-    rng = np.random.default_rng(0)
-    n, F = 6, np.linspace(0.0, 1.0, 6)[:, None]
-    items = ItemSet(F, phi=rng.standard_normal((n, 8)))
-    S = Similarity(("phi",), np.array([0.2, 0.3, 0.5]))
-    C = S.matrix(items)
-    for k in range(1, n + 1):
-        sets = [list(Y) for Y in itertools.combinations(range(n), k)]
-        logs = np.array([spread * F[Y].sum() + np.linalg.slogdet(C[np.ix_(Y, Y)])[1] for Y in sets])
-        for Y, log_weight in zip(sets, logs, strict=True):
-            terms = log_likelihood([spread], items, Y, similarity=S, given_size=True)
-            assert terms.value == pytest.approx(log_weight - logsumexp(logs), abs=1e-7)
-
-
-def test_starts_that_disagree_and_weights_at_0_are_said():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        warn_about_mixture(["own", "b"], np.array([-10.0, -13.0, -11.5]))
-        warn_about_mixture([], np.array([-10.0, -13.0, -10.01]))  # most have found the same
-        warn_about_mixture([], np.empty(0))
-    first, second = (str(w.message) for w in said)
-    assert "so near 0 that the data do not tell them from 0: own, b" in first
-    assert "2 of 3 starts end in a lower maximum" in second
-    assert "by up to 3 in the log-posterior" in second
-    assert 'similarity="fixed"' in second

@@ -1,7 +1,6 @@
 """Processes, a Dask cluster that loses a worker, shards in files, checkpoints: always the serial result."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -20,11 +19,10 @@ from dpplearn._io.jsonfile import read_record
 from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, save_shard
-from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import fixed_similarity
-from dpplearn.learning.training_set import PreparedShard, cut, make_backend, survey_of
+from dpplearn.learning.training_set import PreparedShard, make_backend, survey_of
 from waiting import until
 
 THETA = [-1.0, 0.8, -0.5]
@@ -112,16 +110,11 @@ def damaged(arrays, **changes):
     [
         ({"version": np.array(99)}, "shard version 99, and this dpplearn reads 4"),
         ({"format": np.array("other")}, "not a shard of item sets"),
-        ({"0 features": None}, "damaged or truncated"),
-        ({"0 features": np.full((12, 3), "x")}, "damaged"),
         ({"0 features": np.full((12, 3), np.nan)}, "damaged"),
         ({"0 ends phi": np.array([0, 5, 2])}, "damaged"),
-        ({"0 ends phi": None}, "damaged"),
         ({"0 columns phi": np.full(12 * 6, 7)}, "damaged"),
         ({"target 0": np.array([99] * 3)}, "damaged"),
-        ({"target 0": None}, "damaged"),
         ({"owner": np.array([1])}, "damaged"),
-        ({"weights": np.ones(2)}, "damaged"),
     ],
 )
 def test_damaged_shards(change, message, data, tmp_path):
@@ -157,18 +150,6 @@ def test_shards_with_other_features(shards, tmp_path, rng):
         ConditionalDPP().fit([*shards, tmp_path / "other.npz"])
 
 
-def test_lists_are_cut_in_order_by_cost(data):
-    X, y = data
-    pieces = cut(Shard(X, y, np.ones(len(X))), 4)
-    assert len(pieces) == 4
-    assert [x for piece in pieces for x in piece.item_sets] == X
-    assert len(cut(Shard(X[:2], y[:2], np.ones(2)), 32)) == 2
-    twins = [x for x in X[:3] for _ in range(5)]  # five targets for each
-    pieces = cut(Shard(twins, [y[0]] * 15, np.ones(15)), 32)
-    assert [len(piece) for piece in pieces] == [5, 5, 5]
-    assert len(cut(Shard([X[0]] * 64, [y[0]] * 64, np.ones(64)), 32)) == 4  # very many do not wait for one worker
-
-
 def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
     request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), fixed_similarity()), Shard(X, y, np.ones(len(X)))
@@ -185,27 +166,9 @@ def test_a_worker_that_dies_is_replaced(data, shards):
             os.kill(left, 0)
 
 
-class Deadly:
-    """An evaluator whose process does not survive it."""
-
-    def prepare(self, *_):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_workers_that_always_die_are_reported(data, monkeypatch):
-    monkeypatch.setattr("dpplearn._run.processes.LOSSES", 1)
-    X, y = data
-    deadly = partial(PreparedShard.of, evaluator=Deadly(), similarity=fixed_similarity(0.3))
-    with (
-        make_backend(None, 2, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
-        pytest.raises(ChildProcessError, match="A worker process ended early"),
-    ):
-        backend.survey()
-
-
 def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
     """Though it is read again for every step, where files are too large to keep."""
-    monkeypatch.setattr("dpplearn.learning.training_set.CACHED", 0)
+    monkeypatch.setattr("dpplearn.learning.training_set.CACHED_BYTES", 0)
     seen = {"surveyed": 0, "read": 0}
 
     def counted(function, what):
@@ -288,30 +251,6 @@ def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
         ConditionalDPP(rho=0.3).fit(*data, work=path)
 
 
-def test_verbose_prints_a_line_per_iteration(data, capsys):
-    model = ConditionalDPP(progress=True).fit(*data)
-    out, err = capsys.readouterr()
-    assert out == ""
-    lines = err.splitlines()
-    assert len(lines) == model.n_iter_
-    pattern = r"iteration +(\d+)  #+  log-likelihood (-\d+\.\d{6})  gradient (\d\.\de[+-]\d\d)"
-    rows = [re.fullmatch(pattern, line).groups() for line in lines]
-    assert [int(k) for k, _, _ in rows] == list(range(1, model.n_iter_ + 1))
-    assert rows[-1][1:] == (f"{model.log_likelihood_:.6f}", f"{model.gradient_norm_:.1e}")
-    assert float(rows[-1][2]) <= 1e-6 < float(rows[0][2])
-    ConditionalDPP().fit(*data)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
-    X, y = data
-    named = ItemSet(X[1].features, S=X[1].parts[0].matrix, names=[f"f{j}" for j in range(X[1].n_features)])
-    save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
-    model = ConditionalDPP().fit([tmp_path / "0.npz"])
-    assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()
-    assert model.feature_names_in_[0] == "f0"
-
-
 SCRIPT = """
 import sys, time
 sys.path[:0] = {path!r}
@@ -364,28 +303,3 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
     assert err == ""
     assert read_record(kept)["n_iter"] == 1
     until(lambda: not anyone_left(process.pid))
-
-
-@pytest.mark.filterwarnings("ignore:.*starts end in a lower maximum", "ignore:The learned similarity")
-def test_a_mixture_that_was_interrupted_goes_on_with_its_weights(tmp_path, monkeypatch):
-    rng, X, y = np.random.default_rng(1), [], []
-    for _ in range(6):
-        F, *parts = (rng.standard_normal((7, d)) for d in (2, 2, 3, 1))
-        X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
-        y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
-    path, save = tmp_path / "c.json", Checkpoint.save
-    whole = ConditionalDPP(similarity="mixture", constant=False).fit(X, y)
-
-    def stop(self, *state):
-        save(self, *state)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "save", stop)
-    with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
-        ConditionalDPP(similarity="mixture", constant=False).fit(X, y, work=path)
-    monkeypatch.undo()
-    assert read_record(path)["n_iter"] == 1
-    resumed = ConditionalDPP(similarity="mixture", constant=False).fit(X, y, work=path)
-    assert resumed.n_iter_ > 1
-    np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
-    np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

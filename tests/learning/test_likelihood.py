@@ -12,7 +12,6 @@ from brute_learning import exact_terms, log_pmf_table, random_items, with_weight
 from dpplearn.learning import ItemSet, likelihood, log_likelihood
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear, algorithm1
-from dpplearn.learning.normalizer import by_rows, primal, wide
 from dpplearn.learning.similarity import Similarity, fixed_similarity
 from dpplearn.learning.training_set import PreparedInstances
 from installed import HERE
@@ -25,9 +24,11 @@ def terms_of(theta, items, Y, method, rho=0.0, nugget=0.0, **options):
     kind, _, name = method.partition(" ")
     if kind == "algorithm1":
         return algorithm1(theta, items, np.array(Y, np.int64), rho, nugget)
-    if not name:
-        return log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=kind, **options)
     request = LikelihoodRequest(LogLinear(np.asarray(theta)), fixed_similarity(rho, nugget), **options)
+    if not name:
+        instance = Instance(items, [np.asarray(Y, np.int64)], [1.0], request.similarity)
+        instance.dual = kind == "dual"
+        return instance.evaluate(request)
     shard = Shard([items, items], [np.asarray(Y, np.int64), np.empty(0, np.int64)], np.array([1.0, 0.0]))
     prepare = PreparedInstances if name == "numpy" else import_module("dpplearn.torch.evaluator").Batches().prepare
     return prepare(shard, fixed_similarity(0.1, 0.5)).evaluate(request)
@@ -72,11 +73,11 @@ def test_routes_agree(seed, n, d, rho, nugget):
     Y = np.flatnonzero(rng.random(n) < 0.3)[: n if nugget else d]
     reference = algorithm1(theta, items, Y, rho, nugget)
     for method in ("primal", "dual"):
-        terms = log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=method)
+        terms = terms_of(theta, items, Y, method, rho, nugget)
         assert terms.value == pytest.approx(reference.value, rel=1e-9, abs=1e-8)
         np.testing.assert_allclose(terms.gradient, reference.gradient, atol=1e-8)
         np.testing.assert_allclose(terms.hessian, reference.hessian, atol=1e-8)
-        first = log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=method, order=1)
+        first = terms_of(theta, items, Y, method, rho, nugget, order=1)
         assert first.hessian is None
         np.testing.assert_allclose(first.gradient, terms.gradient, atol=1e-10)
 
@@ -92,20 +93,6 @@ def test_concave_along_segments(seed):
     assert f[2] >= t * f[0] + (1 - t) * f[1] - 1e-9
 
 
-@pytest.mark.parametrize("size", [30.0, 200.0, 500.0])
-def test_large_weights_against_800_digits(size, rng):
-    """|theta . f| of hundreds: no overflow, and every digit of the gradient that matters."""
-    for _ in range(4):
-        items = random_items(6, 3, rng, similarity=True)
-        F = items.features / np.abs(items.features).max()
-        theta = size * rng.uniform(-1, 1, 3)
-        items = ItemSet(F, S=items.parts[0].matrix)
-        value, gradient = exact_terms(theta, F, items.parts[0].matrix, (0, 3))
-        terms = log_likelihood(theta, items, [0, 3])
-        assert terms.value == pytest.approx(value, rel=1e-11, abs=1e-10)
-        np.testing.assert_allclose(terms.gradient, gradient, atol=1e-9)
-
-
 @pytest.mark.parametrize("method", ["primal", "dual"])
 @pytest.mark.parametrize("size", [40.0, 300.0])
 def test_large_weights_on_duplicates(method, size, rng):
@@ -117,7 +104,7 @@ def test_large_weights_on_duplicates(method, size, rng):
     digits = np.array([[5, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5], [3, 4, 0], [0, 3, 4]])
     exact = [[f"{x}e-2" for x in row] for row in (4 * digits @ digits.T)]  # 0.6 and 0.8 as decimals, not floats
     value, gradient = exact_terms(theta, F, exact, (0, 2, 3))
-    terms = log_likelihood(theta, items, [0, 2, 3], method=method)
+    terms = terms_of(theta, items, [0, 2, 3], method)
     assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(terms.gradient, gradient, atol=1e-8)
 
@@ -170,26 +157,9 @@ def test_a_nugget_at_large_weights_against_800_digits(nugget, size, method, rng)
         C = np.array([[mpmath.mpf(int(x)) / 100 for x in row] for row in (10 * phi) @ (10 * phi).T])
         S = [[1 if i == j else (1 - own) * C[i, j] for j in range(6)] for i in range(6)]
     value, gradient = exact_terms(theta, F, S, (0, 2, 3))
-    terms = log_likelihood(theta, items, [0, 2, 3], nugget=nugget, method=method)
+    terms = terms_of(theta, items, [0, 2, 3], method, nugget=nugget)
     assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-8)
     np.testing.assert_allclose(terms.gradient, gradient, atol=1e-7)
-
-
-def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
-    items, S = random_items(40, 3, rng, d=60), fixed_similarity(0.3)
-    F = np.asfortranarray(items.features)
-    eta = F @ np.array([-1.0, 0.5, 0.5])
-    fast = primal(eta, S.matrix(items), 0.0, F, True)
-    q = np.exp(eta / 2)
-    A = np.eye(40) + q[:, None] * S.matrix(items) * q
-    G = q[:, None] * np.linalg.inv(A) * q
-    for found in (fast, by_rows(eta, S.rows(items), F), wide(eta, S.rows(items), F)):
-        log_z, marginals, covariance = found[:3]
-        assert log_z == pytest.approx(fast[0], rel=1e-12)
-        np.testing.assert_allclose(marginals, fast[1], atol=1e-12)
-        np.testing.assert_allclose(covariance, fast[2], atol=1e-11)
-        X = found.X + np.tril(found.X, -1).T if found.W is None else np.eye(40) - found.W @ found.W.T
-        np.testing.assert_allclose(found.r[:, None] * X * found.r, G, atol=1e-9)
 
 
 def test_hessian_for_many_items_with_few_directions(rng):
@@ -197,7 +167,7 @@ def test_hessian_for_many_items_with_few_directions(rng):
     items = random_items(700, 2, rng, d=3)
     theta = np.array([-3.0, 0.5])
     assert Instance(items, [np.array([5])], [1.0], fixed_similarity()).dual
-    a, b = (log_likelihood(theta, items, [5], method=method) for method in ("dual", "primal"))
+    a, b = (terms_of(theta, items, [5], method) for method in ("dual", "primal"))
     np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
 
 
@@ -224,29 +194,6 @@ def test_weights_beyond_every_float(rng):
         assert np.isfinite(terms.value)
         assert np.isfinite(terms.gradient).all()
         np.testing.assert_allclose(with_weights([size, 0.0]).marginals(items), float(size > 0), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"theta": [1.0]}, ValueError, "one entry per item \\(2\\)|2"),
-        ({"order": 0}, ValueError, "order must be 1"),
-        ({"method": "fast"}, ValueError, "method must be one of"),
-        ({"subset": [9]}, IndexError, "from 0 to 3"),
-        ({"rho": -1.0}, ValueError, "rho must lie between 0 and 1e"),
-        ({"nugget": 1.1}, ValueError, "nugget must lie between 0 and 1"),
-        ({"nugget": True}, TypeError, "nugget must be"),
-    ],
-)
-def test_bad_arguments(change, error, message, rng):
-    arguments = {"theta": [0.0, 0.0], "item_set": random_items(4, 2, rng), "subset": [0], **change}
-    with pytest.raises(error, match=message):
-        log_likelihood(**arguments)
-
-
-def test_dual_needs_phi(rng):
-    with pytest.raises(ValueError, match="needs similarity features phi"):
-        log_likelihood([0.0, 0.0], random_items(4, 2, rng, similarity=True), [0], method="dual")
 
 
 @pytest.mark.parametrize("options", [{}, {"order": 1}, {"with_similarity": True}, {"given_size": True}], ids=str)

@@ -11,22 +11,16 @@ quiet = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*st
 
 def test_bad_parts():
     F, A = np.ones((3, 1)), np.eye(3)
-    with pytest.raises(ValueError, match=r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"):
-        ItemSet(F, phi={"text": A[:2]})
-    with pytest.raises(ValueError, match=r"S\['given'\] must have ones on its diagonal"):
-        ItemSet(F, S={"given": 2 * A})
-    with pytest.raises(ValueError, match=r"S\['given'\] must be positive semidefinite"):
-        ItemSet(F, S={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
-    with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
-        ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
-    with pytest.raises(ValueError, match="none can be called 'own'"):
-        ItemSet(F, phi={"own": A})
-    with pytest.raises(ValueError, match="no parts"):
-        ItemSet(F, phi={})
-    with pytest.raises(ValueError, match="both have a part 'a'"):
-        ItemSet(F, phi={"a": A}, S={"a": A})
-    with pytest.raises(ValueError, match="found both"):
-        ItemSet(F, phi=A, S=A)
+    for options, message in (
+        ({"phi": {"text": A[:2]}}, r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"),
+        ({"S": {"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]}}, r"S\['given'\] must be positive semidef"),
+        ({"phi": {"own": A}}, "none can be called 'own'"),
+        ({"phi": {}}, "no parts"),
+        ({"phi": {"a": A}, "S": {"a": A}}, "both have a part 'a'"),
+        ({"phi": A, "S": A}, "found both"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ItemSet(F, **options)
     with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="positive numbers that sum to 1"):

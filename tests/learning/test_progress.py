@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pty
-import signal
 import subprocess
 import sys
 
@@ -13,11 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from brute_learning import THETA, training_set
-from dpplearn import DPP, KDPP, ConditionalDPP
+from dpplearn import ConditionalDPP
 from dpplearn._run.progress import Progress
-from dpplearn._run.workers import block_sigint
 from dpplearn.cli import main
-from dpplearn.decoding import sampled_map
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model import training as training_module
 
@@ -76,20 +73,6 @@ def test_one_line_that_moves():
     assert f"log-likelihood {model.log_likelihood_:.6f}" in lines[0]
 
 
-def test_stages_leave_nothing_behind():
-    stream = Terminal()
-    progress = Progress(True, stream)
-    for done in range(4):
-        progress.stage("Reading clusters", done, 3)
-    assert stream.screen() == ["Reading clusters  ########################"]
-    progress.tick(1, 2)
-    progress.clear()
-    assert stream.screen() == [""]
-    quiet = io.StringIO()
-    Progress(True, quiet).stage("Reading clusters", 1, 3)  # no terminal
-    assert quiet.getvalue() == ""
-
-
 def test_bars_only_on_a_terminal(corpus, tmp_path):
     command = ["train", corpus, "--out", tmp_path / "m.json", "--budget", 40, "--unit", "words", "--jobs", 1]
     code, out = in_terminal(*command)
@@ -115,36 +98,4 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]
     )
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept.")
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
-def test_workers_are_deaf_from_the_start():
-    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
-    with block_sigint():
-        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (child.stdout, child.stderr) == ("alive\n", "")
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-
-
-class Cell(io.StringIO):
-    """The output of a notebook's cell."""
-
-
-Cell.__module__ = "ipykernel.iostream"
-
-
-@pytest.mark.parametrize("stream", [Terminal, Cell])
-def test_sampling_moves_a_bar_where_asked_for_and_changes_nothing(stream):
-    dpp = DPP(np.diag(np.linspace(0.5, 2.0, 30)))
-    for model in (dpp, KDPP(dpp, 5)):
-        out = stream()
-        shown = model.sample(20_000, rng=0, progress=Progress(True, out))
-        assert shown == model.sample(20_000, rng=0)
-        assert out.getvalue().count("Sampling") > 3
-        assert out.getvalue().rpartition("Sampling")[2].startswith(f"  {'#' * 24}")
-        assert out.getvalue().endswith("\r")  # nothing is left of it
-    out = stream()
-    found = sampled_map(dpp, k=5, n_samples=50_000, rng=0, progress=Progress(True, out))
-    assert found.subset.tolist() == sampled_map(dpp, k=5, n_samples=50_000, rng=0).subset.tolist()
-    assert "Sampling" in out.getvalue()
+    assert result.stderr.splitlines()[-1].startswith("Stopped.")

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpplearn import ConditionalDPP, ItemSet, KernelDPP
-from dpplearn.learning import ConditionalDPPCV
-from dpplearn.learning.summary import weight_table
+from dpplearn import ConditionalDPP, ItemSet
 from playlists import playlists
 
 ITEMS = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=np.eye(3), names=["constant", "<b>size</b>"])
@@ -85,32 +83,3 @@ def test_reference_levels_and_errors_of_a_learned_nugget():
     shown = ConditionalDPP().fit(*alone).summary()
     assert shown.facts["similarity"] == "none, items are independent of each other"
     assert len(shown.tables) == 1
-
-
-def test_html_is_escaped():
-    page = fitted().summary()._repr_html_()
-    assert "<b>" not in page
-    assert "&lt;b&gt;size&lt;/b&gt;" in page
-    assert page.count("<table>") == 2
-
-
-def test_errors_that_are_not_known_or_small():
-    table = weight_table("w", ["a", "b", "c", "d"], [1.0, 0.00123, 2.0, 250.0], [np.nan, 0.00041, np.inf, 33.0])
-    assert [row[:4] for row in table.rows] == [
-        ("a", "+1.000", "", ""),
-        ("b", "+0.00123", "0.00041", "+3.0"),
-        ("c", "+2.000", "inf", ""),
-        ("d", "+250.0", "33.0", "+7.6"),
-    ]
-
-
-def test_of_other_models():
-    assert "0.5" in str(ConditionalDPP.from_weights([0.5], names=["x"]).summary())
-    search = ConditionalDPPCV(param_grid={"prior_variance": [1.0]}, cv=3, progress=False)
-    assert "prior: variance 1" in str(search.fit([ITEMS] * 6, [[1, 2], [2], [0, 2]] * 2).summary())
-    model = KernelDPP(alpha=1.0).fit(30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]])
-    shown = model.summary(most=2)
-    assert "2 most frequent of 4" in str(shown)
-    assert float(shown.tables[0].rows[0][3]) == pytest.approx(model.dpp_.marginals[0], abs=1e-4)
-    with pytest.raises(Exception, match="not fitted"):
-        ConditionalDPP().summary()

@@ -5,11 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet
+from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.learning import load_shard, save_shard
-from dpplearn.learning.columns import Column
-from dpplearn.learning.tables import Encoding, raw_columns
-from playlists import GENRES, TRUTH, playlists
+from playlists import GENRES, playlists
 
 pd = pytest.importorskip("pandas")
 FEATURES = ["genre", "tempo", "explicit"]
@@ -26,22 +24,6 @@ def frame(**options):
 def read(table, **options):
     settings = {"features": FEATURES, "phi": ["genre"], "chosen": "kept", **options}
     return ItemSet.from_long(table, group="playlist", **settings)
-
-
-def test_a_new_user_with_eighty_playlists():
-    """Strings, booleans and holes simply work; the weights have names and hold the truth."""
-    X, y = read(frame())
-    assert list(X[0].names) == NAMES
-    model = ConditionalDPP(nugget=0.3).fit(X, y)
-    weights = dict(zip(model.feature_names_in_, zip(model.theta_, model.theta_std_, strict=True), strict=True))
-    for name, truth in (
-        ("tempo", TRUTH["tempo"]),
-        ("genre=jazz", TRUTH["jazz"]),
-        ("explicit", TRUTH["explicit"]),
-        ("genre=pop", 0.0),
-    ):
-        weight, error = weights[name]
-        assert abs(weight - truth) < 2.5 * error, name
 
 
 def test_pandas_polars_and_dicts_give_the_same():
@@ -71,13 +53,7 @@ def test_what_says_which_items_were_chosen():
     for flags in ([1, 0, 1], [1.0, 0.0, 1.0], pd.array([True, False, True], "boolean"), pl.Series([True, False, True])):
         _, y = ItemSet.from_long(table | {"kept": flags}, **wanted)
         assert [Y.tolist() for Y in y] == [[0], [0]]
-    bad = (
-        [True, None, True],
-        [1.0, np.nan, 0.0],
-        pd.array([True, None, False], "boolean"),
-        pl.Series([True, None, True]),
-    )
-    for flags in bad:
+    for flags in ([1.0, np.nan, 0.0], pd.array([True, None, False], "boolean"), pl.Series([True, None, True])):
         with pytest.raises(ValueError, match=r"found nothing in row 1 \(1 such"):
             ItemSet.from_long(table | {"kept": flags}, **wanted)
     with pytest.raises(ValueError, match=r"found 'no' in row 0 \(3 such"):
@@ -229,27 +205,9 @@ def test_columns_that_are_none(values, error, message):
         ItemSet.from_long({"v": values, "g": ["a", "b", "c"]}, group=None, features=["v"], phi=["g"])
 
 
-def test_phi_by_part_and_bad_options():
-    table = {"v": [1.0, 2.0], "g": ["a", "b"]}
-    [x] = ItemSet.from_long(table, group=None, features=["v"], phi={"kind": ["g"], "size": ["v"]})
-    assert [part.name for part in x.parts] == ["kind", "size"]
-    [again] = ItemSet.from_long(table, group=None, encoding=x.encoding)
-    assert [part.name for part in again.parts] == ["kind", "size"]
-    with pytest.raises(TypeError, match="empty mapping"):
-        ItemSet.from_long(table, group=None, features=["v"], phi={})
-    with pytest.raises(TypeError, match="features must be a list of column names"):
-        ItemSet.from_long(table, group=None, phi=["g"])
-
-
-def test_values_of_csv_files():
-    """Texts for what training had as numbers and booleans; a column of whole categories as numbers."""
-    number, flag = Column.of("x", np.array([1.0, 2.0])), Column.of("b", np.array([True, False]))
-    np.testing.assert_array_equal(number.raw(np.array(["1.5", "", None], object)), [1.5, np.nan, np.nan])
-    np.testing.assert_array_equal(flag.raw(np.array(["True", "false", "0", "yes", ""], object)), [1, 0, 0, 1, np.nan])
-    with pytest.raises(ValueError, match=r"held booleans in training, and b\[0\] is 3"):
-        flag.raw(np.array([3.0]))
-    grade = pd.DataFrame({"grade": pd.Categorical([1, 2, None])})
-    [x] = ItemSet.from_long(grade, group=None, features=["grade"], phi=["grade"])
-    assert isinstance(x.encoding, Encoding)
-    assert x.encoding.features[0].levels == ("1", "2")
-    np.testing.assert_array_equal(raw_columns(grade, x.encoding.features, 3, new=False)[:, 0], [0, 1, np.nan])
+def test_labels_that_differ_only_in_blanks_or_capitals_are_named():
+    table = {"g": ["Bib", "bib ", "cot", "Bib"], "v": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.warns(UserWarning, match=r"'g' has both 'Bib' and 'bib ', which differ only in blanks or capitals"):
+        ItemSet.from_long(table, group=None, features=["v", "g"])
+    with pytest.warns(UserWarning, match=r"catalogue has both 'Bib' and 'bib ' \(2 such pairs\)"):
+        KernelDPP(alpha=1.0).fit([["Bib", "cot"], ["bib ", "COT"], ["cot"]])

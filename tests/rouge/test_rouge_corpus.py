@@ -47,12 +47,6 @@ def test_bad_input(call, message):
         call()
 
 
-def test_paired_test_of_a_system_with_itself():
-    result = corpus_of([0.1, 0.5, 0.3])
-    test = paired_bootstrap(result, result)
-    assert (test.difference, test.low, test.high, test.p_value, test.topics) == (0, 0, 0, 1, 3)
-
-
 def test_paired_test_sees_a_small_difference_on_hard_and_easy_topics():
     rng = np.random.default_rng(0)
     level = rng.random(60)
@@ -69,11 +63,6 @@ def test_paired_test_is_seldom_wrong_where_there_is_no_difference(n):
     assert 2 <= wrong <= 30  # 15 expected, fewer on few topics; more than 30 has a probability of 2e-4
 
 
-def test_paired_test_on_shared_topics():
-    first, second = corpus_of([0.1, 0.5, 0.9]), corpus_of([0.2, 0.3])
-    assert paired_bootstrap(first, second) == paired_bootstrap(corpus_of([0.1, 0.5]), second)
-
-
 def test_empty_texts_are_averaged_in_and_named():
     candidates, references = {**CANDIDATES, "2": "--", "10": ""}, {**REFERENCES, "2-b": ["birds", "..."]}
     with pytest.warns(EmptyTextWarning) as caught:
@@ -84,22 +73,3 @@ def test_empty_texts_are_averaged_in_and_named():
     assert messages[1].startswith("A reference has no token and counts as 0, on: 2-b. Check")
     assert {warning.filename for warning in caught} == {__file__}
     assert result.by_topic("rouge-1") == {"10": 0, "2": 0, "2-b": 1}
-
-
-def test_metric_names_in_capitals():
-    result = score_corpus(CANDIDATES, REFERENCES, ["ROUGE-1", "rouge-L"])
-    lower = score_corpus(CANDIDATES, REFERENCES, ["rouge-1", "rouge-l"])
-    assert list(result.averages) == ["ROUGE-1", "rouge-L"]
-    assert list(result.averages.values()) == list(lower.averages.values())
-    assert result.by_topic("rouge-1") == result.by_topic("Rouge-1") == lower.by_topic("ROUGE-1")
-    assert paired_bootstrap(result, lower).difference == 0
-
-
-@pytest.mark.parametrize("other", ["the dog", "the dog sat on a log and slept"])
-def test_a_difference_that_is_the_same_nearly_everywhere_is_sure(other):
-    references = {str(k): ["the cat sat on the mat"] for k in range(10)}
-    first = score_corpus(dict.fromkeys(references, "the cat sat on the mat"), references)
-    second = score_corpus({**dict.fromkeys(references, "the dog"), "0": other}, references)
-    found = paired_bootstrap(first, second, "rouge-1", "f")
-    assert found.p_value < 0.01
-    assert paired_bootstrap(first, first, "rouge-1", "f").p_value == 1.0

@@ -88,14 +88,8 @@ def test_one_blas_thread(environment):
         lines += [f"def script_{place}():", script, f"script_{place}()"]
     kept = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)],
-        env=kept | environment | path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    command, env = [sys.executable, "-c", "\n".join(lines)], kept | environment | path
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
 
 

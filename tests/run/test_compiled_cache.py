@@ -1,7 +1,6 @@
 """Compiled loops on disk: found again, sealed folders included; what is damaged or out of date is compiled anew."""
 
 import pytest
-from numba.core.errors import TypingError
 
 from dpplearn import _numba
 
@@ -12,7 +11,7 @@ def twice(x):
 
 @pytest.fixture
 def named(tmp_path, monkeypatch):
-    monkeypatch.setattr(_numba, "NAMED", str(tmp_path))
+    monkeypatch.setattr(_numba, "USER_FOLDER", str(tmp_path))
     _numba.folder.cache_clear()
     yield tmp_path
     _numba.folder.cache_clear()
@@ -76,20 +75,5 @@ def test_without_any_folder_loops_are_compiled_in_memory(compiled, monkeypatch):
         assert compiled()
 
 
-def test_where_nothing_can_be_written_loops_are_kept_for_the_process(named, compiled, monkeypatch):
-    (named / "file").touch()
-    monkeypatch.setattr(_numba, "NAMED", str(named / "file" / "below"))
-    assert (compiled(), compiled()) == (True, True)  # each as a new process
-    assert not list(named.rglob("*.nbc"))
-
-
 def wrong(x):
     return x.there_is_no_such_attribute
-
-
-def test_a_mistake_in_a_loop_leaves_the_others_on_disk(named, compiled):
-    assert compiled()
-    with pytest.raises(TypingError):
-        _numba.strict_jit(wrong)(1.5)
-    assert list(named.rglob("*.nbc"))
-    assert not compiled()

@@ -170,14 +170,6 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
     assert loop(2.0) == 4.0
 
 
-def test_other_threads_do_not_compile_because_one_does(loop):
-    with jit.compiled_always():
-        thread = threading.Thread(target=loop, args=(2.0,))
-        thread.start()
-        thread.join()
-        assert not loop.versions
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Unix alone")
 def test_a_process_forked_while_a_thread_compiles_can_compile(tmp_path):
     code = """

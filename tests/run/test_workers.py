@@ -10,7 +10,6 @@ from operator import add
 import pytest
 
 from dpplearn._run.progress import say_when_compiling
-from dpplearn._run.stop import check_stop, stops_when
 from dpplearn._run.threads import map_threads
 from dpplearn._run.workers import Workers, open_workers
 from waiting import compiles, die_once, own_threads
@@ -61,25 +60,6 @@ def test_a_task_of_dask_starts_no_thread_of_its_own(monkeypatch):
         warnings.simplefilter("ignore")
         with distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as client:
             assert client.submit(own_threads, pure=False).result() == 1
-
-
-def test_every_number_is_handed_out_once():
-    """To threads that are interrupted after every few instructions."""
-    before, seen = sys.getswitchinterval(), []
-    sys.setswitchinterval(1e-6)
-    try:
-        found = map_threads(lambda b: seen.append(b) or b, 20_000, 8)
-    finally:
-        sys.setswitchinterval(before)
-    assert sorted(seen) == found == list(range(20_000))
-
-
-def test_threads_are_told_to_stop_as_their_caller_is():
-    def stop():
-        raise TimeoutError
-
-    with stops_when(stop), pytest.raises(TimeoutError):
-        map_threads(lambda _: check_stop(), 3, 2)
 
 
 SCRIPT = """

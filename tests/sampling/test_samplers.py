@@ -1,17 +1,14 @@
 """Every sampler draws from the distribution: chi-square on counts, marginals and pairs within Monte-Carlo error."""
 
-import threading
-from collections import Counter
-
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import chisquare
 
-from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
-from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from brute import check_counts, pmf, pmf_of_marginal, random_factors, random_kernel, random_marginal
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import consensus, sampled_map
 from dpplearn.kernels import rbf_similarity
+from dpplearn.sampling import elimination, jumps
 from dpplearn.sampling._spectral_loops import alias_tables
 from dpplearn.sampling.spectral import settled
 
@@ -20,26 +17,6 @@ L5 = random_kernel(5, RNG)
 L5_TWICE = L5[np.ix_([0, 1, 2, 3, 1], [0, 1, 2, 3, 1])]
 B53 = RNG.standard_normal((5, 3))
 K5 = random_marginal(5, RNG, ones=2)
-
-
-def check_counts(draws, truth):
-    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
-    size = len(draws)
-    counts = Counter(tuple(Y.tolist()) for Y in draws)
-    assert all(truth[Y] > 1e-12 for Y in counts)
-    common = [Y for Y, p in truth.items() if size * p >= 5]
-    observed = [counts[Y] for Y in common]
-    expected = [size * truth[Y] for Y in common]
-    rare = size - sum(expected)
-    if rare > 1e-6 * size:
-        observed.append(size - sum(observed))
-        expected.append(rare)
-    else:
-        expected = np.array(expected) * sum(observed) / sum(expected)
-    if len(observed) == 1:
-        assert observed[0] == size
-        return
-    assert chisquare(observed, expected).pvalue > 1e-3
 
 
 DISTRIBUTIONS = {
@@ -52,12 +29,27 @@ DISTRIBUTIONS = {
     "B sparse": (LowRankDPP(sparse.csr_array(B53)), pmf(B53 @ B53.T)),
     "K with eigenvalues 1": (DPP.from_marginal(K5), pmf_of_marginal(K5)),
 }
+SIZED = {f"{k} of L": (KDPP(DPP(L5), k), pmf(L5, k)) for k in range(6)}
+SIZED |= {f"{k} of B": (KDPP(LowRankDPP(B53), k), pmf(B53 @ B53.T, k)) for k in range(4)}
+SKEW = {
+    "not symmetric": np.array([[1.0, 3.0, 0.0], [-2.2, 1.0, -0.4], [-0.5, 0.3, 1.0]]),
+    "cycle": np.roll(np.eye(7), 1, axis=1) + np.eye(7),  # the eigenvalues of its symmetric part are 1 + cos
+    "skew": np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+} | {f"not symmetric {shape}": random_factors(*shape, 0)[-1] for shape in ((5, 1, 2), (6, 2, 2), (7, 2, 3))}
+SKEW = {name: (NonsymmetricDPP.from_kernel(L), pmf(L)) for name, L in SKEW.items()}
+EVERY = DISTRIBUTIONS | SIZED | SKEW
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_spectral(name):
-    dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(20_000, rng=2), truth)
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, method) for name, (dpp, _) in EVERY.items() for method in dpp._methods]
+)
+@pytest.mark.parametrize("block", [2, 64])  # several blocks, or one
+def test_exact_samplers(name, method, block, monkeypatch):
+    monkeypatch.setattr(jumps, "BLOCK_SIZE", block)
+    monkeypatch.setattr(elimination, "BLOCK", block)
+    dpp, truth = EVERY[name]
+    dpp = dpp if isinstance(dpp, KDPP) else dpp.condition()  # without tables of another test
+    check_counts(dpp.sample(8_000, rng=2, method=method), truth)
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -68,32 +60,6 @@ def test_spectral_without_tables(name):
     draws = [dpp.sample(1, rng=rng)[0] for _ in range(3_000)]
     assert dpp._plain_tables is dpp._sampling_tables(1) or dpp.expected_size > 3
     check_counts(draws, truth)
-
-
-def test_the_chain_and_rejection_agree():
-    """Both ways through phase 2, called by hand on the same projection."""
-    from dpplearn.sampling._spectral_loops import make_work, project
-    from dpplearn.sampling.spectral import make_tables, projection_chain, with_alias
-
-    V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
-    truth = pmf_of_marginal(V @ V.T)
-    truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
-    tables = with_alias(make_tables(np.full(3, 0.9), V))
-    work = make_work(5, 3)._replace(J=np.arange(3))
-    state = np.array([1, 2, 3, 4], np.uint64)
-    by_rejection, by_chain = [], []
-    for _ in range(3_000):
-        project(tables, 3, state, work)
-        by_rejection.append(np.sort(work.items[:3]))
-        by_chain.append(np.sort(projection_chain(V, RNG.random(3))))
-    check_counts(by_rejection, truth)
-    check_counts(by_chain, truth)
-
-
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_cholesky(name):
-    dpp, truth = DISTRIBUTIONS[name]
-    check_counts(dpp.sample(8_000, rng=4, method="cholesky"), truth)
 
 
 def test_cholesky_across_blocks(rng):
@@ -114,13 +80,6 @@ def test_mcmc_of_a_given_size():
     for k in (1, 2, 4):
         check_counts(dpp.sample(2_000, rng=8, thin=30, k=k), pmf(L5, k))
     assert dpp.log_weight([0, 2]) == pytest.approx(np.log(np.linalg.det(L5[np.ix_([0, 2], [0, 2])])))
-
-
-@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
-def test_k_dpp(k):
-    check_counts(KDPP(DPP(L5), k).sample(10_000, rng=9), pmf(L5, k))
-    if k <= 3:
-        check_counts(KDPP(LowRankDPP(B53), k).sample(10_000, rng=11), pmf(B53 @ B53.T, k))
 
 
 def check_moments(draws, K):
@@ -156,18 +115,6 @@ def scaled_to(L, expected):
     return np.exp(low) * L
 
 
-def test_marginals_of_a_large_k_dpp(rng):
-    kdpp = KDPP(DPP(random_kernel(100, rng)), 30)
-    size = 4_000
-    share = kdpp.sample(size, rng=13).inclusion_counts() / size
-    z = (share - kdpp.marginals) / np.sqrt(kdpp.marginals * (1 - kdpp.marginals) / size)
-    assert np.abs(z).max() < 5
-    assert kdpp.marginals.sum() == pytest.approx(30)
-
-
-# What users of other libraries trip over
-
-
 @pytest.mark.parametrize("length_scale", [1.0, 3.0])
 def test_k_dpp_of_an_ill_conditioned_kernel(length_scale):
     grid = np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0)), axis=-1).reshape(-1, 2)
@@ -194,22 +141,6 @@ def test_what_was_sampled_before_does_not_matter():
     first = dpp.sample(2, rng=0)
     dpp.sample(50_000, rng=1)  # builds the alias tables
     assert dpp.sample(2, rng=0) == first
-
-
-def test_many_python_threads_at_once():
-    dpp = DPP(random_kernel(50, np.random.default_rng(2)))
-    expected = [DPP(dpp.L).sample(5_000, rng=seed) for seed in range(6)]
-    results = [None] * 6
-
-    def work(seed):
-        results[seed] = dpp.sample(5_000, rng=seed, n_jobs=2)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == expected
 
 
 def test_mcmc_starts_where_no_random_set_would(rng):

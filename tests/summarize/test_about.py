@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpplearn.summarize import Cluster, Document, Summarizer, summarize
+from dpplearn.summarize import Cluster, Document, summarize
 from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.about import (
@@ -22,11 +22,6 @@ from dpplearn.summarize.model.about import (
 )
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.tfidf import Numbered
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
     """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
     kept, real = {}, TrainingPipeline.prepare
 
-    def prepare(self, settings):
-        prepared = real(self, settings)
+    def prepare(self, settings, features):
+        prepared = real(self, settings, features)
         kept["shards"] = [load_shard(path) for path in prepared[0]]
         return prepared
 
@@ -188,7 +188,7 @@ def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path):
         fit(open_corpus(corpus), work=work, anew=True, progress=Stops(2))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(ValueError, match="a folder of its own"):
+    with pytest.raises(ValueError, match="must be an empty folder"):
         fit(open_corpus(corpus), work=tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
@@ -225,7 +225,7 @@ def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
                 gone[0].unlink()
 
     monkeypatch.setattr("dpplearn.cli.bars.CommandProgress", Loses)
-    monkeypatch.setattr("dpplearn.learning.training_set.CACHED", 0)  # shards are read again for each evaluation
+    monkeypatch.setattr("dpplearn.learning.training_set.CACHED_BYTES", 0)  # shards are read again for each evaluation
     told = run(*arguments, out)
     assert told.exit_code == 1
     assert f"There is no shard file {gone[0]}" in told.stderr

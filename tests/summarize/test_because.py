@@ -19,11 +19,6 @@ from made_up import made_up
 
 
 @pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
-
-
-@pytest.fixture(scope="module")
 def summary(bundled):
     return bundled.summarize(Cluster.example(), 100, "words")
 
@@ -32,24 +27,7 @@ def because_of(summary, diversity=0.5):
     return Explanation(replace(summary, decision=replace(summary.decision, diversity=diversity)))
 
 
-def test_ideas_add_up_to_the_gain_against_the_average_sentence(summary):
-    """2 log q_i less its mean, and log det of the set less log det without it."""
-    because, dpp, Y = because_of(summary), summary.dpp, summary.subset
-    eta = 2 * np.log(dpp.quality)
-    for i in Y.tolist():
-        told = sum(because.by(idea, i).amount for idea in because.ideas)
-        assert told == pytest.approx(eta[i] - eta.mean())
-        others = np.setdiff1d(Y, i)
-        L = [dpp.L[np.ix_(X, X)] for X in (Y, others)]
-        new = np.linalg.slogdet(L[0])[1] - np.linalg.slogdet(L[1])[1] - eta[i]  # log r_i
-        S = dpp.similarity
-        inverse = np.linalg.inv(S[np.ix_(others, others)])
-        rest = np.setdiff1d(np.arange(dpp.n), others)
-        mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
-        assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean))
-
-
-@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.8, 1.0])
+@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.5, 0.8, 1.0])
 def test_reasons_are_those_of_the_kernel_that_decided(summary, diversity):
     """log det of L(d) of the set less that without the sentence, both less what the average sentence would add."""
     because, Y = because_of(summary, diversity), summary.subset
@@ -141,14 +119,15 @@ def test_a_weight_within_its_error_is_no_reason(bundled):
     assert all(any(reason.idea in learned for reason in c.reasons) for c in sure.chosen)
 
 
-def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
+def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary, monkeypatch):
     because = because_of(summary)
     F, model = summary.split.F, summary.prepared.model
     x = F - F.mean(axis=0)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(F.shape[1],) * 2) / 20
     for covariance in (None, A @ A.T):
-        model.covariance_, i = covariance, int(summary.subset[0])
+        monkeypatch.setattr(model, "covariance_", covariance)
+        i = int(summary.subset[0])
         for idea, own in because.ideas.items():
             parts = x[i, own]
             if covariance is None:
@@ -156,7 +135,6 @@ def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
             else:
                 expected = np.sqrt(parts @ covariance[np.ix_(own, own)] @ parts)
             assert because.by(idea, i).error == pytest.approx(expected, abs=1e-12)
-    model.covariance_ = None
 
 
 def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():
@@ -197,11 +175,11 @@ def test_what_the_set_covers_and_leaves_out(bundled):
 def test_how_sure_a_choice_is(summary):
     """Against sets drawn from the model at this length."""
     sure = summary.explain().as_a_set.sureness
-    assert sure.kept == pytest.approx(summary.worth.chance[summary.subset].sum())
+    assert sure.kept == pytest.approx(summary.choice.chance[summary.subset].sum())
     assert sure.of == summary.subset.size
     assert 0 < sure.share < 1
     cost = summary.decision.cost
-    assert cost @ summary.worth.chance == pytest.approx(100, rel=1e-6)  # draws of this length
+    assert cost @ summary.choice.chance == pytest.approx(100, rel=1e-6)  # draws of this length
 
 
 def test_a_vocabulary_is_made_once_and_goes_with_its_cluster():

@@ -9,7 +9,6 @@ import pytest
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.experiments.systems import lexrank_items
-from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
@@ -32,6 +31,13 @@ def book(sentences, seed=0, documents=1, longest=12):
 @pytest.fixture(scope="module")
 def model():
     return Summarizer.load()
+
+
+@pytest.fixture
+def sixty(monkeypatch):
+    """A first choice keeps 60 sentences, from parts of 50."""
+    monkeypatch.setattr(summarizer_module, "EXACT", 60)
+    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
 
 
 def test_centrality_of_rows_is_that_of_their_cosines(model):
@@ -90,9 +96,8 @@ def test_what_is_kept_has_its_kernel_of_the_whole(model):
     np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
 
 
-def test_all_views_tell_of_the_first_choice(model, monkeypatch):
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
+@pytest.mark.usefixtures("sixty")
+def test_all_views_tell_of_the_first_choice(model):
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
@@ -118,15 +123,6 @@ def test_copies_are_one_candidate(model, line, kept):
     assert summary.note == ""
 
 
-def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
-    monkeypatch.setattr(summarizer_module, "EXACT", 20)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
-    monkeypatch.setattr(summary_module, "EXACT", 20)
-    summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
-    assert len(summary.sentences) == 20
-    assert "20 sentences are in it" in summary.note
-
-
 def test_what_compares_every_two_says_how_many_it_takes(model):
     many = book(5_100)
     with pytest.raises(ValueError, match="at most 5,000 sentences"):
@@ -136,10 +132,9 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
         lexrank_items(read, 10, "words")
 
 
-def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
+@pytest.mark.usefixtures("sixty")
+def test_a_share_is_one_of_the_whole_book(model):
     """Not of the sentences that a first choice kept of it; nor is what suits the text."""
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
     cluster = book(400, seed=4)
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
@@ -147,12 +142,11 @@ def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
     assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suited(words))
 
 
+@pytest.mark.usefixtures("sixty")
 @pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences")])
 def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
     """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
-    monkeypatch.setattr(summarizer_module, "EXACT", 60)
-    monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
-    monkeypatch.setattr(Decision, "decoded", None)
+    monkeypatch.setattr(Decision, "decode", None)
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, budget, unit)
     assert len(summary.sentences) == (60 if unit == "sentences" else summary.split.alone.sum())

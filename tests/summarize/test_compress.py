@@ -1,15 +1,11 @@
 """Shorter forms of sentences as candidates: learned with, chosen from, never two of a sentence, and told."""
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.experiments.held_out import plan
+from dpplearn.summarize.experiments.evaluation import plan
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.text.short_forms import without
 
@@ -18,11 +14,6 @@ TEXT = (
     "However, the mayor has sold the mill by the lake, leaving ninety men idle. "
     "The school stays open for all children of the valley."
 )
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 @pytest.fixture(scope="module")
@@ -139,30 +130,3 @@ def test_the_experiment_trains_once_for_whole_and_shorter_sentences():
     systems = ["begin", "dpp-greedy", "dpp-consensus", "dpp-compressed"]
     groups = {tuple(task.systems) for task in plan(Summarizer(), systems, clusters(), None)}
     assert groups == {("dpp-greedy",), ("begin", "dpp-consensus", "dpp-compressed")}
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def test_commands(tmp_path):
-    corpus, model = tmp_path / "c.jsonl", tmp_path / "m.json"
-    lines = [
-        {"id": c.id, "documents": [{"id": d.id, "text": d.text} for d in c.documents], "references": list(c.references)}
-        for c in clusters()
-    ]
-    corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (tmp_path / "t.txt").write_text(TEXT, encoding="utf-8")
-    printed = run("summarize", tmp_path / "t.txt", "--budget", 21, "--compress", "--explain")
-    assert printed.exit_code == 0, printed.output
-    assert "without “" in printed.stderr
-    assert run("train", corpus, "--out", model, "--budget", 300, "--jobs", 1).exit_code == 0
-    given = ["--systems", "begin,dpp-consensus,dpp-compressed", "--jobs", 1]
-    done = run("evaluate", corpus, "--model", model, *given, "--json")
-    assert done.exit_code == 0, done.output
-    figures = json.loads(done.stdout)["systems"]
-    assert figures["dpp-consensus"] != figures["dpp-compressed"]
-    tested = run("experiment", "--train", corpus, "--leave-one-out", "--budget", 300, *given, "--out", tmp_path / "out")
-    assert tested.exit_code == 0, tested.output
-    systems = json.loads((tmp_path / "out" / "results.json").read_text())["systems"]
-    assert set(systems) == {"begin", "dpp-consensus", "dpp-compressed"}

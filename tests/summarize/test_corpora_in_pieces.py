@@ -63,17 +63,6 @@ def test_packed_files_that_were_cut_short(tmp_path):
         list(open_corpus(path))
 
 
-def test_a_file_that_changes_while_it_is_read(tmp_path):
-    path = write(tmp_path / "c.jsonl", lines(*made_up(120)))
-    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
-    write(path, lines(*made_up(60)))
-    with pytest.raises(OSError, match="became shorter"):
-        list(pieces[-1].entries(pieces[-1].source.fresh()))
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"c\.jsonl"):
-        list(pieces[0].entries(pieces[0].source.fresh()))
-
-
 def test_corpora_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="No file matches"):
         open_corpus(tmp_path / "*.jsonl")

@@ -8,7 +8,7 @@ import pytest
 
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import DECODERS
-from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.text.units import joined_length
 from made_up import made_up
 
@@ -16,11 +16,6 @@ from made_up import made_up
 def tenths(text):
     """A length with fractions, which binary numbers only come near to."""
     return len(text) * 0.1
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +70,10 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "redundant": within[i]
                 and not said
                 and all(j in chosen and (told.says(j, i) or told.repeats(j, i)) for j in x.by),
-                "not-alone": summary.worth.leaning is not None and i in summary.worth.leaning,
+                "not-alone": summary.choice.leaning is not None and i in summary.choice.leaning,
                 "weaker": q[i] < usual,
                 "does-not-fit": not beside and (q[i] >= usual or not summary.decision.quality_counts),
-                "adds-nothing": beside and unit != "sentences" and summary.worth.chance[i] < summary.worth.least,
+                "adds-nothing": beside and unit != "sentences" and summary.choice.chance[i] < summary.choice.least,
                 "better-without": beside,
             }
             assert holds[x.code], (x.code, x.reason)

@@ -8,7 +8,7 @@ import pytest
 
 import dpplearn
 from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters, summarize
-from dpplearn.summarize.corpora.given import as_cluster
+from dpplearn.summarize.corpora.documents import as_cluster
 
 STORM = "A storm sank ten boats in the harbour on Friday. Nobody was hurt. Schools stay closed on Monday."
 RAIN = "Heavy rain fell in the valley. The river rose by two metres."

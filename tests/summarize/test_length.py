@@ -12,18 +12,12 @@ from brute import pmf
 from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
-from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.model.choice import LITTLE, worth_of
-from dpplearn.summarize.text import matter
+from dpplearn.summarize import Cluster
+from dpplearn.summarize.model.choice import WEAK, worth_of
 from dpplearn.summarize.text.units import costs, length, limit, suited
 from made_up import made_up
 
 NONE = np.empty(0, np.int64)
-
-
-@pytest.fixture(scope="module")
-def bundled():
-    return Summarizer.load()
 
 
 # What is worth having
@@ -64,14 +58,9 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     scraps = ("Fig. 3.", "None.", "And so on.")
     summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
-    worth = summary.worth
-    fits = [
-        x for x in summary.explain().best_left_out(None) if summary.length + length(x.sentence.text, "words") <= 102
-    ]
-    for x in fits:
+    for x in summary.explain().best_left_out(None):
         if x.code == "adds-nothing":
-            assert worth.chance[x.number] < worth.least
-            assert x.reason.startswith("would add nothing")
+            assert summary.choice.chance[x.number] < summary.choice.least
     filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
@@ -84,7 +73,7 @@ def test_all_that_is_chosen_is_worth_having(bundled, decoder):
     for seed, budget in itertools.product(range(4), (12, 30)):
         summary = bundled.summarize(made_up(seed), budget, "words", decoder=decoder, n_samples=2_000)
         if summary.subset.size > 1:
-            assert summary.worth.chance[summary.subset].min() >= summary.worth.least
+            assert summary.choice.chance[summary.subset].min() >= summary.choice.least
 
 
 # A number of sentences
@@ -118,15 +107,13 @@ def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, di
 def test_a_share_is_one_of_the_words(bundled):
     cluster = Cluster.example()
     total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
-    for share in ("5%", "20%", "20 %", "12.5%", ".5e0%"):
-        if "e" in share:
-            with pytest.raises(ValueError, match="a share of the text"):
-                bundled.summarize(cluster, share)
-            continue
+    for share in ("5%", "20%", "20 %", "12.5%"):
         summary = bundled.summarize(cluster, share, decoder="greedy")
         assert summary.budget == np.floor(float(share.rstrip("% ")) / 100 * total)
-        assert (summary.unit, summary.length <= summary.budget) == ("words", True)
-        assert summary.length >= 0.7 * summary.budget
+        assert summary.unit == "words"
+        assert 0.7 * summary.budget <= summary.length <= summary.budget
+    with pytest.raises(ValueError, match="a share of the text"):
+        bundled.summarize(cluster, ".5e0%")
     assert bundled.summarize(cluster, "10%", "sentences").length == 7  # of 74
     whole = bundled.summarize(cluster, "100%", "sentences")
     assert whole.length == len(cluster.sentences())
@@ -163,43 +150,14 @@ def test_tokens_are_counted_whole(budget):
         assert inside == (length(f"{one}\n{two}", "tokens") <= budget)
 
 
-@pytest.mark.parametrize("decoder", ["consensus", "greedy"])
-def test_what_adds_nothing_is_what_the_decoder_was_not_given(bundled, decoder, monkeypatch):
-    """Of what a decoder might have taken, the set is better without it."""
-    monkeypatch.setattr(matter, "MOST_SHARED", 2.0)  # that it is said already is said before
-    monkeypatch.setattr(matter, "FEWEST_SHARED", 99)
-    seen = set()
-    for seed, budget in ((11, 16), (36, 12), (1, 30), (2, 22)):
-        prepared = bundled.prepare(made_up(seed))
-        summary = bundled.summarize(prepared, budget, "words", decoder=decoder)
-        out = np.flatnonzero(~prepared.allowed(NONE, NONE))
-        chance, least = worth_of(prepared.kernel(0.5), prepared.split.costs("words"), budget, NONE, out)
-        for x in summary.explain().best_left_out(None):
-            if x.reason.startswith(("would add nothing", "it would fit")):
-                seen.add(x.code)
-                assert (x.code == "adds-nothing") == (chance[x.number] < least)
-    assert decoder == "consensus" or "adds-nothing" in seen
-
-
-@pytest.mark.parametrize(("diversity", "never"), [(0.0, "redundant"), (1.0, "weaker")])
-def test_no_reason_is_what_did_not_count(bundled, diversity, never):
-    """At diversity 0 no sentence is left out for being said already, at 1 none for its quality."""
-    codes = {0.5: set(), diversity: set()}
-    for seed, d in itertools.product(range(10), codes):
-        summary = bundled.summarize(made_up(seed), 20, "words", decoder="greedy", diversity=d)
-        codes[d] |= {x.code for x in summary.explain().best_left_out(None)}
-    assert never in codes[0.5]
-    assert never not in codes[diversity]
-
-
 def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled):
     """No chosen sentence is clearly below half of the set's agreement with summaries of this length."""
     left = 0
     for seed, budget in itertools.product(range(12), (40, 80)):
         summary = bundled.summarize(made_up(seed), budget, "words")
-        cost, p, Y = summary.decision.cost, summary.worth.chance, summary.subset
+        cost, p, Y = summary.decision.cost, summary.choice.chance, summary.subset
         agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
-        assert Y.size == 1 or p[Y].min() >= LITTLE * agreement / 2.0
+        assert Y.size == 1 or p[Y].min() >= WEAK * agreement / 2.0
         pinned = bundled.summarize(summary.prepared, budget, "words", include=[int(p.argmin())])
         assert p.argmin() in pinned.subset
         left += budget - summary.length > 8

@@ -5,8 +5,7 @@ from email.message import EmailMessage
 import pytest
 
 from dpplearn.summarize.corpora.documents import DocumentFile
-from dpplearn.summarize.corpora.formats.mail import parse_mail
-from dpplearn.summarize.corpora.formats.replies import own_html, own_text
+from dpplearn.summarize.corpora.formats.mail import own_html, own_text, parse_mail
 from markup_files import eml, mbox
 
 

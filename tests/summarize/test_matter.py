@@ -28,11 +28,6 @@ def test_labelled_pairs(name, precision, recall):
     assert both / sum(labels) >= recall
 
 
-def test_what_is_held_out_is_nowhere_else():
-    dev, held = ({*(LINES / name).read_text("utf-8").splitlines()} for name in ("pairs.tsv", "pairs-held.tsv"))
-    assert not dev & held
-
-
 STORM = "The storm closed the bridge over the river on Monday, said the mayor of Brenn."
 DELAY = "The opening of the new airport near Osthafen was put off by six months because of faulty alarms."
 

@@ -10,7 +10,7 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model.choice import in_order
-from dpplearn.summarize.model.split_cluster import document_times, in_time, split_cluster
+from dpplearn.summarize.model.split_cluster import document_times, split_cluster
 from dpplearn.summarize.text.dates import head_date, parse_date
 
 
@@ -49,15 +49,9 @@ def test_when_a_document_was_written():
 
 def test_documents_without_a_date_keep_their_place():
     dates = ["2004-10-30", None, "2004-10-28", "2004-10-30", None, "2003-01-01"]
-    assert in_time(document_times([Document(str(i), "Rain.", date=date) for i, date in enumerate(dates)])) == [
-        5,
-        1,
-        2,
-        0,
-        4,
-        3,
-    ]
-    assert in_time([None] * 3) == [0, 1, 2]
+    for given, places in ((dates, [3, 1, 2, 5, 4, 0]), ([None] * 3, [0, 1, 2])):
+        documents = [Document(str(i), "It rained.", date=date) for i, date in enumerate(given)]
+        assert split_cluster(Cluster(documents), keep_all=True).when.tolist() == places
 
 
 def test_importance_is_the_order_of_gains_with_sentences_together_that_belong_together():

@@ -5,14 +5,8 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.text.standing import (
-    FEWEST_ALONE,
-    Lack,
-    is_furniture,
-    is_sentence,
-    leans,
-    why_not_alone,
-)
+from dpplearn.summarize.text.fragments import FEWEST_ALONE, is_furniture, is_sentence
+from dpplearn.summarize.text.standing import Lack, leans, why_not_alone
 from dpplearn.summarize.text.words import listed_language, word_lists
 
 LINES = Path(__file__).parent / "lines"
@@ -23,8 +17,9 @@ def rows(name, yes):
     return [(label == yes, kind, text) for label, kind, text in found]
 
 
-def test_what_is_held_out_is_nowhere_else():
-    dev, held = ({text.casefold() for _, _, text in rows(name, "sentence")} for name in ("dev.tsv", "held.tsv"))
+@pytest.mark.parametrize("name", ["dev.tsv held.tsv", "alone.tsv alone-held.tsv", "pairs.tsv pairs-held.tsv"])
+def test_what_is_held_out_is_nowhere_else(name):
+    dev, held = ({*(LINES / one).read_text("utf-8").casefold().splitlines()} for one in name.split())
     assert not dev & held
 
 
@@ -65,7 +60,8 @@ def test_what_pages_say_is_told_as_words(frame):
 @pytest.mark.parametrize(
     "text",
     ["What to expect.", "DPPs and MRFs.", "Files.", "DUC.", "hide:", "toc", "Patents.", "| Opening | 2031 |", "", "...",
-     "—", "2031", "🙂🙂", "© 2031 Ostrel Courier"],
+     "—", "2031", "🙂🙂", "© 2031 Ostrel Courier", "Order no.", "3.2 Materials.", "Nine ways to tie a knot",
+     "List of lost keys", "Most read: The day the sea froze"],
 )  # fmt: skip
 def test_scraps(text):
     assert not is_sentence(text)
@@ -88,14 +84,6 @@ def test_any_text_has_an_answer():
     for text in ("", " ", "a" * 100_000, ". " * 50_000, "[" * 9_000, "1 " * 3_000, "|", "\u0301", "\x00", "“" * 9_000):
         assert not is_sentence(text) or why_not_alone(text) in (None, *Lack)
         assert not why_not_alone(text, None) or isinstance(why_not_alone(text), Lack)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Order no.", "3.2 Materials.", "Nine ways to tie a knot", "List of lost keys", "Most read: The day the sea froze"],
-)
-def test_what_only_looks_like_a_sentence(text):
-    assert not is_sentence(text)
 
 
 LEAN = {
@@ -244,11 +232,11 @@ def test_a_thing_that_only_its_own_document_told_before_leans_on_that(model):
         for lead, more in (
             ("A council of nine met in Lowick.", "The council voted to pay for the search of the bay by divers."),
             ("Rain fell on the coast of Orland.", "The ferry was built in Merrin in 1998 for 300 passengers."),
-            ("Relatives waited in a school in Lowick.", "The owner of the ship will pay for the families of the dead."),
+            ("Relatives waited in a school in Lowick.", "The owner of the ship paid for the families of the dead."),
         )
     ]
     read = model.prepare(Cluster.from_texts(documents)).split
     told = dict(zip(read.texts, read.lacks, strict=True))
     assert told["The council voted to pay for the search of the bay by divers."] is Lack.LEANS
     assert told["The ferry was built in Merrin in 1998 for 300 passengers."] is None
-    assert told["The owner of the ship will pay for the families of the dead."] is None
+    assert told["The owner of the ship paid for the families of the dead."] is None

@@ -43,6 +43,7 @@ def test_a_story_is_told_by_its_last_state(story):
     first = summary.sentences[0]
     assert first.position == 1
     assert not looks_ahead(first.text)
+    assert (np.diff(summary.split.when[summary.order]) >= 0).all()
 
 
 @given(name=st.sampled_from(sorted(READ)), budget=st.integers(1, 130), unit=st.sampled_from(["words", "bytes"]))
@@ -51,7 +52,7 @@ def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, b
     summary = MODEL.summarize(READ[name], budget, unit)
     assert summary.length == length(summary.text, unit) <= budget
     assert summary.sentences
-    documents = READ[name].read.cluster.documents
+    documents = READ[name].split.cluster.documents
     for one in summary.sentences:
         assert bare(one) == one.full == " ".join(documents[one.document].text[one.start : one.end].split())
 
@@ -81,6 +82,22 @@ def test_the_last_number_of_dead_is_told():
     summary = MODEL.summarize(Cluster(documents), 30, "words")
     assert "58 people died" in summary.text
     assert "31" not in summary.text
+
+
+@pytest.mark.parametrize("order", ["chronological", "source"])
+def test_a_story_begins_with_an_opening_and_goes_on_in_time(order):
+    """The likeliest lead that comes before what was chosen joins it; where there is none, what is earlier goes."""
+    later = ["Four cranes stood still at noon.", "The owner, Merrin Lines, paid a fine of two million crowns."]
+    leads = [
+        "A crane fell on a ship in the port of Lowick.",
+        "Anyone who works in the port can tell a story of cranes.",
+    ]
+    inspectors = "Inspectors found rust in the cranes of the port of Lowick, and the port closed nine of the cranes."
+    for lead, first in zip(leads, (leads[0], inspectors), strict=True):
+        texts = [f"{lead} {later[0]} The wind was strong in the port.", f"{inspectors} {later[1]} It rained all day."]
+        documents = [Document(f"2031-02-0{k}", text, date=f"2031-02-0{k}") for k, text in enumerate(texts, 3)]
+        summary = MODEL.summarize(Cluster(documents), 40, "words", order=order)
+        assert summary.sentences[0].text == first
 
 
 def test_the_last_toll_leaves_room_for_what_the_caller_includes():

@@ -125,23 +125,6 @@ def test_words(text, expected):
     assert words(text) == expected
 
 
-def test_the_example():
-    cluster = Cluster.example()
-    assert (len(cluster.documents), len(cluster.references), cluster.id, cluster.language) == (
-        8,
-        3,
-        "example",
-        "english",
-    )
-    assert all(document.title and document.date for document in cluster.documents)
-    assert all(100 <= len(document.text.split()) <= 220 for document in cluster.documents)
-    assert all(90 <= len(reference.split()) <= 125 for reference in cluster.references)
-    sentences = cluster.sentences()
-    assert 60 <= len(sentences) <= 90
-    assert all(sentence.text[-1] in '."' for sentence in sentences)
-    assert not any("--" in sentence.text for sentence in sentences if sentence.position == 1)  # datelines
-
-
 def test_reading_text_is_light():
     code = (
         "import sys; from dpplearn.summarize import Cluster, Document, Sentence, read_clusters;"

@@ -5,8 +5,7 @@ import gzip
 import pytest
 
 from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
-from dpplearn.summarize.corpora.sgml import clean, parse_sgml
-from dpplearn.summarize.text.dates import is_byline, is_notice, is_signature
+from dpplearn.summarize.corpora.newswire import clean, parse_sgml
 
 AP = """<DOC>
 <DOCNO> APW19981016.0240 </DOCNO>
@@ -190,10 +189,3 @@ def test_only_what_the_desk_added_is_left_out():
         "It snowed all day.\n\nIt stopped. Then it rained."
     )
     assert clean("It ended.\n-30-\n(rb/kt)\n") == "It ended."
-
-
-@pytest.mark.parametrize("text", ["It rained.", "(It rained.)", "By Monday it was over.", "The end.", "No."])
-def test_sentences_are_not_the_desk_s(text):
-    assert not is_notice(text)
-    assert not is_signature(text)
-    assert not is_byline(text)

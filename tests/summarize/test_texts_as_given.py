@@ -3,7 +3,7 @@
 import pytest
 
 from dpplearn.summarize import summarize
-from dpplearn.summarize.corpora.given import as_cluster
+from dpplearn.summarize.corpora.documents import as_cluster
 from dpplearn.summarize.text.blocks import join_blocks
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.sentences import split_sentences

@@ -42,6 +42,18 @@ def test_sentences_begin_after_the_label(shape):
     assert aside == ({"byline", "banner"} if program else {"byline"})
 
 
+@pytest.mark.parametrize(
+    "line", ["[14/09/2024, 09:1{}:01] {}: {}", "14/09/2024, 09:1{} - {}: {}", "4.3.25, 9:1{} {}: {}"]
+)
+def test_a_short_chat_is_one_if_its_times_have_a_day(line):
+    said = [*SAID[:4], ("Ida", "I will bring the key of the boathouse.")]
+    text = "\n".join(line.format(i, name, words) for i, (name, words) in enumerate(said))
+    for lines in (text, "\n".join(text.split("\n")[1:4])):  # nobody speaks twice in the second
+        assert not any("14" in s.text or ":" in s.text for s in Cluster.from_texts([lines]).sentences())
+    agenda = "09:00 Mayor: opening of the hall.\n09:30 Choir: songs of the sea.\n10:00 Lunch: soup is free for all."
+    assert Cluster.from_texts([agenda]).sentences()[0].text.startswith("09:00")
+
+
 def test_sounds_and_pictures_are_no_words():
     text = (
         "[09:01] Ann: [laughter] The goat ate the map.\n[09:02] Bo: <Media omitted>\n[09:02] Ann: (coughs)\n"

@@ -48,36 +48,12 @@ def assert_close(one, two):
 
 @pytest.mark.filterwarnings("ignore:The learned similarity")
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"rho": 0.4, "nugget": 0.1, "prior_variance": [1.0, 2.0, np.inf]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [{}, {"rho": 0.4, "nugget": 0.1, "prior_variance": [1.0, 2.0, np.inf]}], ids=str)
 def test_the_same_fit(options, device, data):
     X, y = data
     weights = np.linspace(0.0, 2.0, len(X))
     one = ConditionalDPP(**options).fit(X, y, weights)
     assert_close(one, ConditionalDPP(**options).fit(X, y, weights, evaluator=Batches(device)))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_constant_that_is_added(device, data):
-    """Features far from 0, without a column of ones: they are taken less their mean on the device too."""
-    X, y = data
-    X = [
-        ItemSet(x.features[:, 1:] + [2000.0, 0.0], phi={part.name: part.phi for part in x.parts})
-        for x in X
-        if x.phi is not None
-    ]
-    y = [Y for x, Y in zip(data[0], y, strict=True) if x.phi is not None]
-    one = ConditionalDPP(nugget=0.1).fit(X, y)
-    two = ConditionalDPP(nugget=0.1).fit(X, y, evaluator=Batches(device))
-    assert two.feature_names_in_.tolist() == ["constant", "x0", "x1"]
-    np.testing.assert_allclose(two.theta_, one.theta_, rtol=1e-6)
-    np.testing.assert_allclose(two.theta_std_, one.theta_std_, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +63,8 @@ def test_a_constant_that_is_added(device, data):
 def test_every_kind_of_similarity(similarity, order, data):
     X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
     y = [np.array([0, 2])] * len(X)
-    shard, request = (
-        Shard(X, y, np.arange(1.0, len(X) + 1)),
-        LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, bool(similarity.names)),
-    )
+    shard = Shard(X, y, np.arange(1.0, len(X) + 1))
+    request = LikelihoodRequest(LogLinear(np.array(THETA)), similarity, order, bool(similarity.names))
     one, two = (prepare(shard, similarity).evaluate(request) for prepare in (PreparedInstances, Batches().prepare))
     for a, b in zip(one, two, strict=True):
         if a is not None:
@@ -136,10 +110,8 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
             raise torch.OutOfMemoryError("no room for this batch")
         return real(bucket, request, device, low, high)
 
-    shard, request = (
-        Shard(*data, np.ones(len(data[0]))),
-        LikelihoodRequest(LogLinear(np.array(THETA)), Similarity()),
-    )
+    shard = Shard(*data, np.ones(len(data[0])))
+    request = LikelihoodRequest(LogLinear(np.array(THETA)), Similarity())
     ready = Batches().prepare(shard, Similarity())
     want = ready.evaluate(request)
     monkeypatch.setattr(evaluator, "evaluate_batch", short)

@@ -6,7 +6,7 @@ import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 from brute import pmf, random_kernel, subsets
-from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP
+from dpplearn import DPP, KDPP, NonsymmetricDPP
 from dpplearn.torch import (
     kdpp_log_prob,
     log_prob,
@@ -15,7 +15,6 @@ from dpplearn.torch import (
     marginals,
     subset_masks,
 )
-from dpplearn.torch.likelihood import marginal_kernel
 
 N = 6
 ALL = subset_masks([list(Y) for Y in subsets(N)], N)
@@ -63,20 +62,6 @@ def test_nonsymmetric_kernels_by_enumeration(rng):
     np.testing.assert_allclose(found.exp(), list(table.values()), atol=1e-9)
     np.testing.assert_allclose(marginals(tensor(L), symmetric=False), dpp.marginals, atol=1e-9)
     np.testing.assert_allclose(found[3:40], [dpp.log_prob(Y) for Y in subsets(N)[3:40]], atol=1e-9)
-
-
-@pytest.mark.parametrize("n", [1, 40, 150])  # past the size at which triangles are inverted by halves
-def test_the_numpy_core_says_the_same(n, rng):
-    L = random_kernel(n, rng, scale=2.0)
-    Y = np.sort(rng.choice(n, n // 4, replace=False))
-    dpp, mask = DPP(L), subset_masks([Y.tolist()], n)[0]
-    assert log_prob(tensor(L), mask).item() == pytest.approx(dpp.log_prob(Y), abs=1e-9)
-    np.testing.assert_allclose(marginals(tensor(L)), dpp.marginals, atol=1e-9)
-    np.testing.assert_allclose(marginal_kernel(tensor(L)), dpp.K, atol=1e-9)
-    B = rng.standard_normal((n, 5))
-    few = Y[:4]
-    found = log_prob_low_rank(tensor(B), subset_masks([few.tolist()], n)[0]).item()
-    assert found == pytest.approx(LowRankDPP(B).log_prob(few), abs=1e-9)
 
 
 @pytest.mark.parametrize("log_q", [-300.0, 0.0, 300.0])
@@ -134,15 +119,6 @@ def test_derivatives_in_quality_and_similarity(rng, masks):
 
     assert gradcheck(value, (log_q, S))
     assert gradgradcheck(value, (log_q, S))
-
-
-def test_the_hessian_is_the_covariance(rng):
-    S, mask = tensor(random_S(N, rng, 8)), torch.zeros(N, dtype=torch.bool)
-    log_q = tensor(rng.standard_normal(N))
-    H = torch.autograd.functional.hessian(lambda x: log_prob_quality(x, S, mask), log_q)
-    K = marginal_kernel(torch.exp(log_q[:, None] + log_q) * S)
-    covariance = torch.diag(K.diagonal()) - K.square()  # of which eta = 2 log q has the fourth part
-    np.testing.assert_allclose(H, -4 * covariance, atol=1e-10)
 
 
 def test_padding_changes_nothing(rng):

@@ -1,1 +1,1 @@
-"""Files: atomic writing, JSON and JSON Lines with errors that name the place, bytes to text, work folders."""
+"""Reads and writes files: atomic writing, JSON and CSV with errors that name the place, bytes to text, work folders."""

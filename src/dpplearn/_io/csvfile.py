@@ -1,4 +1,4 @@
-"""CSV and TSV: every row with the line it begins on; a quotation mark that is never closed is an error, not a cell."""
+"""Reads CSV and TSV rows with their line numbers; a quotation mark that is never closed is an error, not a cell."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from dpplearn._checks import warn_user
 from dpplearn._io.encoding import MAX_LINE
 
-LONG = 1_000  # a cell with line breaks and more characters may hold rows that a stray quotation mark swallowed
+LONG = 1_000  # a longer cell with line breaks may contain rows that a stray quotation mark swallowed
 BREAK = re.compile(r"\r\n?|\n")
 ADVICE = 'If the mark belongs to the text, write it twice, and the cell in quotation marks: """Yes"" she said".'
 
 
 def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    r"""The cells of every row, and the number of the line where the row begins.
+    r"""The number of the line where each row begins, and the cells of the row.
 
     A line ends at a line feed, a carriage return, or both. An empty line is a row without cells.
 
@@ -29,7 +29,7 @@ def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterat
     ValueError: a.csv, line 2: a quotation mark opens a cell in the row that begins here, and none closes it, or ...
     """
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
-    parts = (part for line in lines for part in io.StringIO(line, newline=""))  # a carriage return ends a line, too
+    parts = (part for line in lines for part in io.StringIO(line, newline=""))  # a carriage return also ends a line
     reader = csv.reader(parts, delimiter=delimiter, strict=True)
     warned = False
     while True:

@@ -1,4 +1,4 @@
-"""Read folders and files, bytes to text, with limits and without guessing."""
+"""Reads folders, files and lines within limits of size, and decodes bytes to text without guessing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-MAX_BYTES = 32_000_000  # of one document, unpacked
-MAX_LINE = 2 * MAX_BYTES  # such a document as a line of JSON
-GZIP = b"\x1f\x8b"  # how a packed file begins
-PEEKED = 2000  # bytes by which the kind of a file is told
-MAX_BLANK = 100_000  # bytes of consecutive blank lines: a tiny gzip file can hold gigabytes of them
+MAX_BYTES = 32_000_000  # the largest document, after unpacking
+MAX_LINE = 2 * MAX_BYTES  # the longest line, since a document may be a line of JSON
+GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
+PEEKED = 2000  # so many bytes decide what kind a file is
+MAX_BLANK = 100_000  # bytes of consecutive blank lines; a tiny gzip file can hold gigabytes of them
 CUT = "Cut it into several documents."
-# The first bytes of files that are not text: what such a file is, and what to do.
+# The first bytes of files that are not text, with the kind of the file and advice.
 _KINDS = {
     b"%PDF": ("a PDF file", "Save it as text first."),
     b"PK\x03\x04": ("a zip archive (such as a Word file)", "Save it as text first."),
@@ -28,7 +28,7 @@ _KINDS = {
     b"\x89PNG\r\n": ("a picture (PNG)", "Recognise its text first (OCR), and save that."),
     b"\xff\xd8\xff": ("a picture (JPEG)", "Recognise its text first (OCR), and save that."),
 }
-_LOCKED = "EncryptedPackage".encode("utf-16-le")  # a part of Office files that are protected by a password
+_LOCKED = "EncryptedPackage".encode("utf-16-le")  # occurs in Office files that are protected by a password
 _CHARSETS = re.compile(
     r"ascii|utf-(?:8|16|32)(?:-sig|-le|-be)?|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|"
     r"iso2022_\w+|johab|mac-\w+|tis-620|kz1048|ptcp154"
@@ -37,7 +37,7 @@ _CHARSETS = re.compile(
 
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
-    """An open file to read from, unpacked if it is gzip; errors call it by `name`."""
+    """An open file for reading, which is unpacked if it is gzip; errors use `name`."""
     opened: Any = file if isinstance(file, BufferedReader) else BufferedReader(file)
     if opened.peek(2)[:2] == GZIP:
         opened = gzip.GzipFile(fileobj=opened)
@@ -55,7 +55,7 @@ def unpacked_name(path: Path) -> str:
 
 
 def read_all(file: BinaryIO, name: Path | str, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
-    """All of an open file, unpacking it; refuse one that is longer than the limit."""
+    """The content of an open file, unpacked; a file that is longer than the limit is an error."""
     with unpacked(file, name) as opened:
         return _bounded(opened.read(limit + 1), name, limit, advice)
 
@@ -67,7 +67,7 @@ def _bounded(data: bytes, name: Path | str, limit: int, advice: str) -> bytes:
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
-    """As `read_all`, from a path, where a file must be."""
+    """As `read_all`, for the path of a file."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, but is a folder.")
     if not path.exists():
@@ -77,7 +77,7 @@ def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
 
 
 def peek(path: Path) -> bytes:
-    """The first bytes of a file, unpacking it; none if it cannot be read."""
+    """The first bytes of a file, unpacked; no bytes if it cannot be read."""
     try:
         with path.open("rb") as file, unpacked(file, path) as opened:
             return opened.read(PEEKED)
@@ -86,7 +86,7 @@ def peek(path: Path) -> bytes:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What is in a folder, by name, without hidden files."""
+    """The files and folders in a folder, sorted by name, without hidden ones."""
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
@@ -103,28 +103,28 @@ def walk(folder: Path) -> Iterator[Path]:
 class Line(NamedTuple):
     """A line of a file, as bytes."""
 
-    where: str  # for messages
+    where: str  # the file and the number of the line, for messages
     data: bytes
     encoding: str
 
     def text(self) -> str:
-        """Its characters, its end among them."""
+        """Its characters, including the end of the line."""
         return decode(self.data, self.where, self.encoding).removeprefix("\ufeff")
 
 
 def breaks_at_bytes(encoding: str) -> bool:
-    """Whether a line feed is one byte, as in UTF-8 and not in UTF-16."""
+    """Whether a line feed is one byte, as in UTF-8 but not in UTF-16."""
     check_encoding(encoding)
     return "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) == b"\n"
 
 
 def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8", first: int = 1) -> Iterator[Line]:
-    """The lines of a file, by its path or open, unpacked, numbered from `first`; a line too long is an error."""
+    """The unpacked lines of a path or an open file, numbered from `first`; a line that is too long is an error."""
     with ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
         opened = stack.enter_context(unpacked(file, name))
         if not breaks_at_bytes(encoding):
-            whole = _bounded(opened.read(MAX_LINE + 1), name, MAX_LINE, "Save it as UTF-8, which is read by lines.")
+            whole = _bounded(opened.read(MAX_LINE + 1), name, MAX_LINE, "Save it as UTF-8, which is read line by line.")
             opened, encoding = BytesIO(decode(whole, name, encoding).encode("utf-8", "surrogatepass")), "utf-8"
         blank = 0
         for number in count(first):
@@ -134,7 +134,7 @@ def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8
                 return
             blank = blank + len(data) if data.isspace() else 0
             if blank > MAX_BLANK:
-                raise ValueError(f"{where}: {MAX_BLANK:,} bytes of blank lines stand before it. Remove them.")
+                raise ValueError(f"{where}: {MAX_BLANK:,} bytes of blank lines come before it. Remove them.")
             yield Line(where, data, encoding)
 
 
@@ -143,11 +143,11 @@ def check_encoding(encoding: str) -> None:
     try:
         "a".encode(encoding)
     except LookupError as error:
-        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
+        raise ValueError(f"No encoding is called {encoding!r}. Use one such as utf-8, latin-1 or cp1252.") from error
 
 
 def decode(data: bytes, file: Path | str, encoding: str) -> str:
-    """Bytes as text, or an error that says which byte cannot be read."""
+    """Bytes as text, or an error that names the byte that cannot be read."""
     check_encoding(encoding)
     try:
         return data.decode(encoding)
@@ -160,9 +160,9 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
 
 
 def check_charset(charset: str, path: Path | str) -> str:
-    """Python's name of an encoding that a document declares; only those that texts are saved in are allowed.
+    """Python's name of the encoding that a document declares, which must be one that people save texts in.
 
-    Python can decode others, such as Punycode, in quadratic time.
+    Others, such as Punycode, take quadratic time.
 
     Examples
     --------
@@ -179,14 +179,14 @@ def check_charset(charset: str, path: Path | str) -> str:
 
 
 class BinaryError(ValueError):
-    """Bytes that are no text, and of no kind that we know."""
+    """Bytes that are not text, nor a known kind of file."""
 
 
 def to_text(data: bytes, path: Path | str, encoding: str | None, fallback: str | None) -> str:
     """Decode the bytes of a text file.
 
-    UTF-8, unless a byte order mark or `encoding` says otherwise; bytes that are not UTF-8 are then decoded as
-    `fallback` if there is one, and refused if not.
+    They are UTF-8 unless a byte order mark or `encoding` says otherwise. Without `encoding`, bytes that are not UTF-8
+    are decoded as `fallback`; if that is None, they are an error.
     """
     for magic, (kind, advice) in _KINDS.items():
         if data.startswith(magic):

@@ -1,4 +1,4 @@
-"""JSON: files of weights, exact to the bit, and lines with an object each; errors say where and what is wrong."""
+"""Reads and writes JSON files, with floats exact to the bit, and JSON Lines; errors name the place and the fault."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dpplearn._checks import FloatArray, describe
 from dpplearn._io.atomic import replace_file, write_whole
 from dpplearn._io.encoding import decode, read_bytes, read_lines
 
-MAX_MODEL = 256_000_000  # bytes
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
+MAX_MODEL = 256_000_000  # bytes of the largest model file
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # written as strings, since JSON lacks them
 
 
 def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> Any:
-    """The value in a text; errors name its place, and those about its syntax end with `advice`."""
+    """The value in a text; errors name the place `where`, and syntax errors end with `advice`."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except LookupError as error:
@@ -32,21 +32,21 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
         raise ValueError(wrong.rstrip()) from error
     except RecursionError:
         raise ValueError(f"{where} must be {what}, but is nested too deeply.") from None
-    except ValueError as error:  # Python's limit, against quadratic time
+    except ValueError as error:  # Python limits the digits of a number, which take quadratic time
         raise ValueError(f"{where} must be {what}, but holds a number of thousands of digits.") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without two equal keys: Python's own reader would silently keep the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    """An object without repeated keys, of which Python's reader would silently keep the last."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise LookupError(f"an object in it has the key {twice!r:.60} twice")
-    return found
+    return record
 
 
 def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:
-    """The JSON object in a line; errors name its place and end with `advice`."""
+    """The JSON object in a line; errors name the place `where` and end with `advice`."""
     record = parse_json(line, where, "a JSON object", advice)
     if not isinstance(record, dict):
         raise ValueError(f"{where} must be a JSON object, but is {describe(record)}.")
@@ -56,7 +56,7 @@ def parse_object(line: str, where: str, advice: str = "") -> dict[str, Any]:
 def json_lines(
     source: Path | BinaryIO, name: Path | str, advice: str, encoding: str = "utf-8"
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each record of a JSON Lines file: where it is, its line as text, and its object."""
+    """Each record of a JSON Lines file: its place for messages, its line as text, and its object."""
     for line in read_lines(source, name, encoding):
         text = line.text().strip(" \t\r\n")
         if text.strip():
@@ -70,34 +70,34 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """A record of unfinished work, as one line of JSON."""
+    """Write a record of unfinished work as one line of JSON."""
     write_whole(path, json.dumps(plain(dict(record)), allow_nan=False).encode())
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """What `write_record` wrote."""
-    return parse_object(path.read_text("utf-8"), str(path), "Remove it, and run the same again.")
+    """Read a record that `write_record` wrote."""
+    return parse_object(path.read_text("utf-8"), str(path), "Remove that file, and run the same command again.")
 
 
 def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:
-    """The object in a file, whose "format" must be one of these."""
+    """The object in a file; its "format" must be one of `formats`."""
     path, wanted = Path(path), " or ".join(formats)
     try:
-        text = decode(read_bytes(path, MAX_MODEL, "No model is so large."), "it", "utf-8")
+        text = decode(read_bytes(path, MAX_MODEL, "No model file is so large."), "it", "utf-8")
         data = parse_json(text, "it")
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file {path}.") from None
     except ValueError as error:
         raise ValueError(f"{path} is not a {wanted} file, or was cut short: {error}") from None
     if not isinstance(data, dict) or data.get("format") not in formats:
-        found = data.get("format") if isinstance(data, dict) else type(data).__name__
-        quoted = " or ".join(f'"{one}"' for one in formats)
-        raise ValueError(f'{path} must be a JSON object with "format": {quoted}, found {found!r:.60}.')
+        actual = data.get("format") if isinstance(data, dict) else type(data).__name__
+        quoted = " or ".join(f'"{name}"' for name in formats)
+        raise ValueError(f'{path} must be a JSON object with "format": {quoted}, found {actual!r:.60}.')
     return data
 
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
-    """The object in a file, whose "format" and "version" must be these."""
+    """The object in a file; its "format" and "version" must be these."""
     data = read_object(path, (format,))
     if repr(data.get("version")) != str(version):  # not true, and not 1.0
         raise ValueError(
@@ -108,7 +108,7 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
 
 
 def plain(x: Any) -> Any:
-    """Lists, numbers and strings for JSON; a float keeps every bit, because its repr reads back as the same float."""
+    """x as lists, numbers and strings for JSON; floats keep every bit, because their repr reads back as the same."""
     if isinstance(x, dict):
         return {str(key): value if type(value) is int else plain(value) for key, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):
@@ -140,7 +140,7 @@ def numbers(x: Any, name: str, path: str | os.PathLike[str], size: int | None = 
 
 
 def whole_number(x: Any, name: str, path: str | os.PathLike[str]) -> int:
-    """A count that was read from a file."""
+    """A count in a file."""
     if not isinstance(x, int) or isinstance(x, bool) or x < 0:
         raise ValueError(f"{name} in {path} must be a whole number that is not negative, found {x!r}.")
     return x

@@ -1,4 +1,4 @@
-"""A folder for intermediate results, in whole files only, so that stopped work can go on."""
+"""Keeps intermediate results in a folder, so that work that was stopped can go on."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ HEAD, LOCK = "work.json", ".lock"
 
 
 class WorkFolder:
-    """Files by stage and number, each written as a whole.
+    """A folder of files by stage and number, each of which is written atomically.
 
     Parameters
     ----------
     path : Path or None
         Made if it does not exist, kept if the work is stopped, and removed when it is done. None is a temporary folder.
     identity : mapping
-        What the files depend on. A folder with files of other work is refused.
+        The settings that the files depend on. A folder with files of other settings is an error.
     anew : bool
-        Empty such a folder, with a warning, instead of refusing it.
+        Empty such a folder, with a warning, instead of raising the error.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, identity: Mapping[str, Any], *, anew: bool = False) -> None:
@@ -38,17 +38,17 @@ class WorkFolder:
         self.path = Path(tempfile.mkdtemp(prefix="dpplearn-")) if self.given is None else self.given
         self.path.mkdir(parents=True, exist_ok=True)
         head = self.path / HEAD
-        if not head.exists() and any(one.name != LOCK for one in self.path.iterdir()):
-            raise ValueError(f"{self.path} must be a folder of its own to work in, but holds others. Give another.")
+        if not head.exists() and any(entry.name != LOCK for entry in self.path.iterdir()):
+            raise ValueError(f"{self.path} must be an empty folder to work in, but holds other files. Use another one.")
         self._lock()
         try:
-            for half in self.path.rglob(".*.tmp"):  # a killed command left it half-written
+            for half in self.path.rglob(".*.tmp"):  # files that a killed command left half-written
                 half.unlink()
-            found = read_record(head) if head.exists() else self.identity
-            if found != self.identity:
-                why = f"holds work that was begun with another {', '.join(differences(found, self.identity))}"
+            before = read_record(head) if head.exists() else self.identity
+            if before != self.identity:
+                why = f"holds work that was begun with another {', '.join(differences(before, self.identity))}"
                 if not self.anew:
-                    again = "To go on with it, ask for the same; to begin anew, remove that folder, or give another."
+                    again = "To go on with it, use the same settings; to start again, remove it, or use another folder."
                     raise ValueError(f"{self.path} {why}. {again}")
                 warn_user(f"{self.path} {why}: it is begun anew.")
                 self._empty()
@@ -67,24 +67,22 @@ class WorkFolder:
                 fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 self._held.close()
-                raise ValueError(
-                    f"Another command works in {self.path}. Wait for it, or give another folder."
-                ) from None
+                raise ValueError(f"Another command works in {self.path}. Wait for it, or use another folder.") from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         kept, again = f"{self.path} keeps what is done:", "run the same command again to go on."
         with self._held:
             if self.given is None or kind is None:
                 kept, again = "Nothing is kept:", "with work=FOLDER, stopped work goes on where it was."
-                self._empty()  # first: if we are killed meanwhile, the work can still go on
+                self._empty()  # before the head, so that the work can go on if we are killed meanwhile
                 shutil.rmtree(self.path, ignore_errors=True)  # on Windows, the lock cannot be removed while it is open
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"Stopped. {kept} {again}") from None
         if isinstance(error, OSError) and self.given is not None:
-            raise OSError(f"{str(error).rstrip().rstrip('.')}. {kept} when that is put right, {again}") from error
+            raise OSError(f"{str(error).rstrip().rstrip('.')}. {kept} when that is fixed, {again}") from error
 
     def _empty(self) -> None:
-        """Remove all but the head and the lock."""
+        """Remove all files but the head and the lock."""
         for entry in self.path.iterdir():
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
@@ -92,21 +90,21 @@ class WorkFolder:
                 entry.unlink()
 
     def file(self, stage: str, number: int | str, ending: str) -> Path:
-        """The path for the result of one piece of a stage."""
+        """The path for the result of a piece of a stage."""
         folder = self.path / stage
         folder.mkdir(exist_ok=True)
         return folder / (f"{number:06d}{ending}" if isinstance(number, int) else f"{number}{ending}")
 
-    def known(self, stage: str, ending: str) -> list[Path]:
+    def finished(self, stage: str, ending: str) -> list[Path]:
         """The results of a stage that exist already."""
         return sorted((self.path / stage).glob(f"[0-9]*{ending}"))
 
 
-def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """The names of what differs between two settings."""
-    for name in sorted({*there, *now}):
-        one, two = there.get(name), now.get(name)
-        if isinstance(one, dict) and isinstance(two, dict):
-            yield from differences(one, two)
-        elif one != two:
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The names of settings that differ between two mappings."""
+    for name in sorted({*old, *new}):
+        a, b = old.get(name), new.get(name)
+        if isinstance(a, dict) and isinstance(b, dict):
+            yield from differences(a, b)
+        elif a != b:
             yield name

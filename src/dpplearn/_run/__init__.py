@@ -1,1 +1,1 @@
-"""How work runs: progress, ending early, threads, what BLAS may use, and who answers Ctrl-C."""
+"""Runs work: progress, ending early, threads and processes, limits of BLAS threads, and Ctrl-C."""

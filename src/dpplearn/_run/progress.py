@@ -1,6 +1,6 @@
-"""What long work says on standard error: how far it is, and that loops are compiled.
+"""Tells the user on standard error how far long work is, and that loops are compiled.
 
-Progress is one line that is redrawn, on a terminal or in a notebook; elsewhere, as in a log, it is one line for each
+Progress is one line that is redrawn on a terminal or in a notebook; elsewhere, as in a log, it is one line for each
 iteration. This module imports little, so that any other may import it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from stat import S_ISFIFO
@@ -19,37 +19,27 @@ WIDTH = 24
 
 
 class Progress:
-    """Prints nothing unless `verbose`. A subclass may show the same elsewhere: pass it as `verbose`.
-
-    Examples
-    --------
-    >>> import io
-    >>> out = io.StringIO()
-    >>> bar = Progress(True, out)
-    >>> bar.finish(3, -912.25, 1.5e-3)
-    >>> print(out.getvalue().strip())
-    iteration   3  ########################  log-likelihood -912.250000  gradient 1.5e-03
-    """
+    """Prints progress if `verbose`; a subclass that shows it elsewhere can be passed as `verbose` to long work."""
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
         self.moving = self.verbose and (self.stream.isatty() or shows_in_notebook(self.stream))  # redraws its line
         self.iteration = 0
-        self.last, self.width = "", 0  # the last iteration's line; what is on the screen
+        self.last, self.width = "", 0  # the line of the last iteration, and the width of the line on the screen
 
     def stage(self, what: str, done: int, total: int) -> None:
-        """A part of the work that comes before or after the iterations, such as reading."""
+        """Show work before or after the iterations, such as reading."""
         if self.moving:
             self._draw(f"{what}  {bar(done, total)}")
 
     def tick(self, done: int, total: int) -> None:
-        """Instances evaluated in this iteration."""
+        """Show how many instances are evaluated in this iteration."""
         if self.moving:
             values = self.last.partition(f"  {bar(1, 1)}  ")[2]
             self._draw(f"iteration {self.iteration + 1:3d}  {bar(done, total)}  {values}".rstrip())
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
-        """An iteration is done."""
+        """Show the result of an iteration."""
         self.iteration = iteration
         if not self.verbose:
             return
@@ -62,7 +52,7 @@ class Progress:
             print(self.last, file=self.stream, flush=True)
 
     def clear(self) -> None:
-        """Leave the last iteration on the screen, and nothing half-drawn; another fit may follow."""
+        """Leave only the last iteration on the screen; another fit may follow."""
         self.iteration = 0
         if self.moving:
             self._draw(self.last)
@@ -80,16 +70,16 @@ def bar(done: int, total: int) -> str:
 
 
 def as_progress(verbose: bool | Progress) -> Progress:
-    """The object that shows progress; True and False make one."""
+    """The `Progress` that shows progress; True and False make a new one."""
     return verbose if isinstance(verbose, Progress) else Progress(verbose)
 
 
-current_work = ContextVar[tuple[Progress, str] | None]("current_work", default=None)  # what shows the work, its name
+current_work = ContextVar[tuple[Progress, str] | None]("current_work", default=None)  # who shows the work, and its name
 
 
 @contextmanager
 def showing(progress: bool | Progress, what: str) -> Iterator[None]:
-    """In this block the parts of the work that threads finish move a bar, if `progress` asks for one."""
+    """In this block, each task that `map_threads` finishes moves a bar, if `progress` is not False."""
     if not isinstance(progress, bool | Progress):
         raise TypeError(f"progress must be True or False, found {progress!r:.60}.")
     drawn = as_progress(progress)
@@ -102,18 +92,13 @@ def showing(progress: bool | Progress, what: str) -> Iterator[None]:
 
 
 def tell_reader() -> None:
-    """Say why nothing happens for some seconds, on a terminal, in a notebook or in a log: not to another program."""
-    if sys.stderr is not None and not is_pipe(sys.stderr):
+    """Explain why nothing happens for some seconds, on a terminal, in a notebook or in a log, but not to a program."""
+    with suppress(AttributeError, OSError, ValueError):  # the stream is not a file of the system
+        if not shows_in_notebook(sys.stderr) and S_ISFIFO(os.fstat(sys.stderr.fileno()).st_mode):
+            return  # a program reads a pipe, unless it is that of a notebook
+    if sys.stderr is not None:
         last = "" if notice.took is None else f" Last time this took {notice.took:.0f} s."
         print(f"dpplearn compiles loops that it needs now; they are kept on disk.{last}", file=sys.stderr, flush=True)
-
-
-def is_pipe(stream: TextIO) -> bool:
-    """Whether a program reads the stream. A notebook's may have the number of a pipe, and people read it."""
-    try:
-        return not shows_in_notebook(stream) and S_ISFIFO(os.fstat(stream.fileno()).st_mode)
-    except (AttributeError, OSError, ValueError):  # no file of the system
-        return False
 
 
 def shows_in_notebook(stream: TextIO) -> bool:
@@ -122,11 +107,11 @@ def shows_in_notebook(stream: TextIO) -> bool:
 
 @dataclass
 class Notice:
-    """The message that a loop is compiled, and whether it was shown: once is enough."""
+    """The message that loops are compiled, which is shown once."""
 
     tell: Callable[[], None] = tell_reader
     said: bool = False
-    took: float | None = None  # seconds that compiling took the process before, where that is known
+    took: float | None = None  # seconds that the previous process took to compile, if known
 
     def announce(self) -> None:
         if not self.said:
@@ -139,9 +124,8 @@ notice = Notice()
 
 @contextmanager
 def say_when_compiling(callback: Callable[[], None]) -> Iterator[None]:
-    """Call back, once, if a loop has to be compiled in this block, here or in a process that works for it."""
-    before = notice.tell, notice.said
-    notice.tell, notice.said = callback, False
+    """In this block, call back once if a loop has to be compiled, here or in a worker process."""
+    before, notice.tell, notice.said = (notice.tell, notice.said), callback, False
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""A way to end long work early: its caller sets a function, and whatever takes long calls it between its steps."""
+"""Ends long work early: the caller sets a function, and long work calls it between its steps."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=lambda: None)  # never stops
+_check: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=lambda: None)  # never stops
 
 
 @contextmanager
-def stops_when(ask: Callable[[], None]) -> Iterator[None]:
-    """In this block decoders and samplers call `ask` between steps of at most a second or so; it may raise.
+def stops_when(check: Callable[[], None]) -> Iterator[None]:
+    """In this block decoders and samplers call `check` between steps of about a second; it raises to end the work.
 
-    If it returns, nothing changes. No signal or exception from another thread interrupts a compiled loop, so this is
-    how a server ends work that nobody waits for any more.
+    No signal or exception from another thread interrupts a compiled loop, so this is how a server ends work that nobody
+    waits for any more.
 
     Examples
     --------
-    >>> def ask():
+    >>> def too_late():
     ...     raise TimeoutError("the time is over")
-    >>> with stops_when(ask):
+    >>> with stops_when(too_late):
     ...     check_stop()
     Traceback (most recent call last):
     TimeoutError: the time is over
     """
-    token = _asked.set(ask)
+    token = _check.set(check)
     try:
         yield
     finally:
-        _asked.reset(token)
+        _check.reset(token)
 
 
 def check_stop() -> None:
-    """Raise what the caller's function raises, if the work is to end."""
-    _asked.get()()
+    """Call the function of the innermost `stops_when`, which raises if the work is to end."""
+    _check.get()()

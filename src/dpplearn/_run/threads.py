@@ -1,4 +1,4 @@
-"""Tasks on threads: answers in order, and stopped together."""
+"""Runs tasks on threads."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ R = TypeVar("R")
 
 
 def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
-    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; moves the progress bar, if there is one.
+    """[task(0), ..., task(count - 1)], done on up to n_jobs threads; moves the progress bar if there is one.
 
-    After an error or Ctrl-C, the few tasks that wait are given up.
+    After an error or Ctrl-C, the few tasks that wait are cancelled.
 
     Examples
     --------
@@ -50,6 +50,5 @@ def map_threads(task: Callable[[int], R], count: int, n_jobs: int) -> list[R]:
             while ahead:
                 keep(ahead.popleft().result())
         finally:
-            for future in ahead:
-                future.cancel()
+            pool.shutdown(cancel_futures=True)
     return results

@@ -1,4 +1,4 @@
-"""Work on many pieces here, in processes or on a Dask cluster: the same answers, and a lost worker costs only time."""
+"""Runs many tasks here, in processes or on a Dask cluster, with the same answers; a lost worker costs only time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpplearn._run.processes import Answer, Processes, Task, block_sigint, do, l
 
 @dataclass(frozen=True)
 class Workers:
-    """So many processes, or those of a Dask cluster where there is a client; with one job, this process."""
+    """The workers of a Dask cluster if there is a client; otherwise `n_jobs` processes, or this process for one job."""
 
     n_jobs: int = 1
     client: Any = None
@@ -26,10 +26,10 @@ class Workers:
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
-        """The tasks with their answers, as they are done; those that follow are begun a little ahead.
+        """The tasks with their answers, in the order in which they finish; a few tasks are started ahead.
 
-        An answer is work(task), or work(task, given) with something that all tasks share and that travels once.
-        Functions and tasks must pickle; a task whose worker is lost is done again.
+        An answer is work(task), or work(task, given), where `given` is shared by all tasks and sent once. Functions and
+        tasks must pickle; a task whose worker is lost is done again.
         """
         if self.client is not None:
             yield from each_on_cluster(self.client, work, tasks, given)
@@ -43,10 +43,10 @@ class Workers:
 def each_on_cluster(
     client: Any, work: Callable[..., Answer], tasks: Iterable[Task], given: Any
 ) -> Iterator[tuple[Task, Answer]]:
-    """As `Workers.each`; Dask itself repeats the tasks of a lost worker, and makes anew what they share."""
+    """As `Workers.each`; Dask itself repeats the tasks of a lost worker, and sends what they share again."""
     dd = import_distributed()
     left, waiting, completed = iter(tasks), dict[Any, Task](), dd.as_completed()
-    shared = None if given is None else client.submit(same, given, pure=False)
+    shared = None if given is None else client.submit(lambda shared: shared, given, pure=False)
 
     def submit(count: int) -> None:
         for task in islice(left, count):
@@ -60,7 +60,7 @@ def each_on_cluster(
             yield waiting.pop(future), future.result()
             submit(1)
     except dd.KilledWorker:
-        raise lost_worker("Every worker that was given this piece was lost.") from None
+        raise lost_worker("Every worker that received this task was lost.") from None
     except (CancelledError, asyncio.CancelledError):
         where = getattr(client.scheduler, "address", "")
         raise ConnectionError(f"The Dask scheduler {where} was lost or started again. Run this again.") from None
@@ -69,46 +69,35 @@ def each_on_cluster(
             client.cancel(list(waiting))
 
 
-def same(given: Any) -> Any:
-    return given
-
-
 @contextmanager
 def open_workers(backend: Any = None, n_jobs: int | None = 1) -> Iterator[Workers]:
-    """The workers for `n_jobs`, "dask" or a distributed.Client; they end with the block.
-
-    Examples
-    --------
-    >>> with open_workers() as workers:
-    ...     list(workers.each(abs, [-2, 1]))
-    [(-2, 2), (1, 1)]
-    """
+    """The workers for `n_jobs`, or for a backend "dask" or distributed.Client; they end with the block."""
     if backend is None:
         yield Workers(check_jobs(n_jobs))
-        return
-    with cluster_client(backend, None if n_jobs == 1 else n_jobs) as client:
-        yield Workers(client=client)
+    else:
+        with cluster_client(backend, None if n_jobs == 1 else n_jobs) as client:
+            yield Workers(client=client)
 
 
 @contextmanager
 def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
-    """The client given; else the current one, or that of a new local cluster, which ends with the block."""
+    """The client of this backend: a given or the current one, or that of a local cluster, which ends with the block."""
     if hasattr(backend, "scheduler_info"):
         yield backend
         return
     if backend is not None and not (isinstance(backend, str) and backend == "dask"):
         raise TypeError(
-            f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. On this machine n_jobs says '
-            "how many processes work."
+            f'backend must be None, "dask" or a distributed.Client, found {backend!r:.60}. For processes on this '
+            "machine, pass only n_jobs."
         )
     dd = import_distributed()
     current = None
-    with suppress(ValueError):  # there is none
+    with suppress(ValueError):  # there is no current client
         current = dd.get_client()
     if current is not None:
         yield current
         return
-    with block_sigint():  # interrupted here, distributed would print its own tracebacks
+    with block_sigint():  # on Ctrl-C distributed would print its own tracebacks
         jobs = check_jobs(n_jobs)
         try:
             cluster = dd.LocalCluster(
@@ -116,8 +105,8 @@ def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
             )
         except RuntimeError as error:
             raise RuntimeError(
-                "A local Dask cluster could not be started. Its processes import the script that starts them: put what "
-                'the script does under `if __name__ == "__main__":`.'
+                "A local Dask cluster could not be started. Its processes import the script that starts them, so put "
+                'its work under `if __name__ == "__main__":`.'
             ) from error
         own = dd.Client(cluster)
     with cluster, own:

@@ -1,4 +1,4 @@
-"""Sums over baskets of log det L_Y, and of its derivative, the inverse of L_Y put in its place in L."""
+"""Sums over baskets of log det L_Y, and of its derivative, which is the inverse of L_Y in its place in L."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from dpplearn._precision import SINGULAR
 def invert(A, k):
     """Inverse of A[:k, :k] into A[:k, k : 2 k], by Gauss-Jordan with pivots; returns log det.
 
-    It is -inf where the determinant is not positive, or is 0 but for rounding: where a pivot, relative to the
-    diagonal of its row and of its column, is no larger than what rounding leaves. Two more columns hold these.
+    It is -inf if the determinant is not positive, or is 0 but for rounding: if a pivot is no larger than what rounding
+    leaves, relative to the diagonal of its row and of its column, which two more columns hold.
     """
     log_det, positive, row, column = 0.0, True, 2 * k, 2 * k + 1
     for c in range(k):
@@ -47,7 +47,7 @@ def invert(A, k):
 def sum_over_baskets(L, left, right, indptr, indices, weights, G, G_left, G_right):
     """Sum of w log det L_Y; adds its derivative in L, w L_Y^-T, to G.
 
-    Where L is empty it is left right^T, which is never formed, and G right and G^T left are added to the others.
+    If L is empty, it is left right^T, which is never formed; then G right and G^T left are added to the others.
     """
     total, d, formed, largest = 0.0, left.shape[1], L.size > 0, np.diff(indptr).max()
     A = np.empty((largest, 2 * largest + 2))  # a basket's block, its inverse, and the scales of its rows and columns

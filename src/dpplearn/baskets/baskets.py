@@ -1,4 +1,4 @@
-"""Baskets of items that have names or numbers: read from whatever they come in, and counted."""
+"""Baskets of items with names or numbers, read from lists, tables and arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import sparse
 from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray, check_choice, count_of
 from dpplearn.baskets.likelihood import BasketShard, pick
-from dpplearn.learning.columns import is_missing
+from dpplearn.learning.columns import is_missing, warn_about_labels
 from dpplearn.learning.tables import column, group_rows
 from dpplearn.subsets import Subsets
 
@@ -23,16 +23,16 @@ Label = int | str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Baskets:
-    """Baskets over one catalogue, each with its items in the order given; one that a basket repeats counts once.
+    """Baskets over one catalogue, with the items of each in the order given; a repeated item counts once.
 
     Parameters
     ----------
     indptr, indices : int64 arrays
         Basket t holds the items of numbers `indices[indptr[t]:indptr[t + 1]]`.
     items : array
-        What the items are called: texts, or whole numbers.
+        Names of the items: texts, or whole numbers.
     n_unseen : int
-        Items that were left out because the catalogue lacks them.
+        Items that were left out because they are not in the catalogue.
 
     Examples
     --------
@@ -48,15 +48,15 @@ class Baskets:
 
     @classmethod
     def read(cls, baskets: Any, items: Sequence[Label] | np.ndarray | None = None, unseen: str = "error") -> Baskets:
-        """From lists of names or numbers, Subsets, a scipy sparse array (what is not 0 is in the basket), or Baskets.
+        """From lists of names or numbers, Subsets, a scipy sparse array (not 0: in the basket), or Baskets.
 
         Parameters
         ----------
         items : sequence, optional
-            The catalogue, where it is known; by default every item that occurs, sorted. Where items have names, it
-            names the columns of Subsets and sparse arrays.
+            The catalogue; by default every item that occurs, sorted. If it has texts, it names the columns of Subsets
+            and sparse arrays.
         unseen : {"error", "drop"}
-            What to do with items that are not in it.
+            What to do with items that are not in the catalogue.
         """
         check_choice(unseen, "unseen", ("error", "drop"))
         if items is None and isinstance(baskets, Baskets):
@@ -73,6 +73,8 @@ class Baskets:
             names, codes = np.unique(flat, return_inverse=True)
         else:
             raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
+        if items is None and names.dtype.kind == "U":
+            warn_about_labels(names.tolist(), "The catalogue")
         codes, owner = np.asarray(codes, np.int64).ravel(), np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
         seen = codes >= 0
         codes, owner, n_unseen = codes[seen], owner[seen], int((~seen).sum())
@@ -97,7 +99,7 @@ class Baskets:
             if absent := [row for row, value in enumerate(values.tolist()) if is_missing(value)]:
                 where = f"row {absent[0]} (from 0; {count_of(len(absent), 'such row', 'such rows')} in all)"
                 raise ValueError(f"Column {name!r} has no value in {where}. Leave these rows out, or fill them in.")
-        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)[1]])
+        return cls.read([names[rows].tolist() for rows in group_rows(labels, basket)])
 
     def __len__(self) -> int:
         return self.indptr.size - 1
@@ -117,7 +119,7 @@ class Baskets:
 
     @cached_property
     def subsets(self) -> Subsets:
-        """The same as sets."""
+        """The baskets as sets."""
         owner = np.repeat(np.arange(len(self)), self.sizes)
         return Subsets._of(self.indptr, self.indices[np.lexsort((self.indices, owner))], self.n)
 
@@ -127,7 +129,7 @@ class Baskets:
 
     @cached_property
     def distinct(self) -> BasketShard:
-        """Different baskets once each, smallest first, with their numbers."""
+        """Each different basket once, with how often it occurs, smallest first."""
         counts = self.subsets.counts()
         sets = sorted(counts, key=len)
         indptr = np.append(0, np.cumsum([len(Y) for Y in sets]))
@@ -136,7 +138,7 @@ class Baskets:
 
 
 def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
-    """What items are called: texts, or whole numbers, none twice."""
+    """Names of items: texts, or whole numbers, all different."""
     names = items if isinstance(items, np.ndarray) else as_names(list(items))
     if names.ndim != 1 or names.size == 0 or names.dtype.kind not in "Ui":
         raise TypeError(f"items must be a list of texts, or of whole numbers, found {items!r:.60}.")
@@ -147,7 +149,7 @@ def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
 
 
 def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
-    """Where each basket begins, the items of all of them one after the other, and of tables the number of columns."""
+    """Where each basket begins, the items of all in a row, and the number of columns if there are columns."""
     if isinstance(baskets, Baskets):
         return baskets.indptr, baskets.items[baskets.indices], None
     if isinstance(baskets, Subsets):
@@ -162,15 +164,15 @@ def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
         raise TypeError(f"baskets must be lists of items, Subsets or a scipy sparse array, found {found}.")
     if isinstance(baskets, np.ndarray) and baskets.ndim == 2 < baskets.shape[1] and np.isin(baskets, (0, 1)).all():
         raise TypeError("baskets must be lists of items, found an array of 0 and 1: pass scipy.sparse.csr_array of it.")
-    for t, one in enumerate(rows := list(baskets)):
-        if isinstance(one, str | bytes) or not isinstance(one, Iterable):
-            raise TypeError(f"Basket {t} must be a list of items, found {one!r:.60}. Pass [{one!r:.30}] for one item.")
-        rows[t] = one.tolist() if isinstance(one, np.ndarray) else list(one)
+    for t, row in enumerate(rows := list(baskets)):
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise TypeError(f"Basket {t} must be a list of items, found {row!r:.60}. Pass [{row!r:.30}] for one item.")
+        rows[t] = row.tolist() if isinstance(row, np.ndarray) else list(row)
     return np.append(0, np.cumsum([*map(len, rows)], dtype=np.int64)), as_names([*chain.from_iterable(rows)]), None
 
 
 def as_names(names: list[Any]) -> np.ndarray:
-    """Names of items as an array: all of them texts, or all of them whole numbers of 64 bits."""
+    """Names of items as an array: all texts, or all whole numbers of 64 bits."""
     array = np.array(names) if names else np.empty(0, np.int64)
     kinds = str if array.dtype.kind == "U" else int | np.integer
     bad = [x for x in names if not isinstance(x, kinds) or isinstance(x, bool)]
@@ -182,15 +184,15 @@ def as_names(names: list[Any]) -> np.ndarray:
 
 
 def find_codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
-    """The number of each item in the catalogue; -1 for those that are not there, if they may be dropped."""
+    """The number of each item in the catalogue; -1 for items that are not in it, if they may be dropped."""
     if names.dtype.kind == "U":
-        flat = flat.astype(str)  # a text of digits may be given as a number
+        flat = flat.astype(str)  # the names may be texts of digits, and the items numbers
     number = {name: i for i, name in enumerate(names.tolist())}
     codes = np.array([number.get(name, -1) for name in flat.tolist()], np.int64)
     if unseen == "error" and (codes < 0).any():
         new = np.unique(flat[codes < 0])
         near = get_close_matches(str(new[0]), [str(name) for name in names[:100_000].tolist()], n=1)
-        how = f"Did you mean {near[0]!r}?" if near else "Leave out what is in no basket that the model was fitted on."
+        advice = f"Did you mean {near[0]!r}?" if near else "Leave out items that the model was not fitted on."
         many = count_of(new.size, "such item", "such items")
-        raise ValueError(f"The catalogue has no item {new[0].item()!r:.60} ({many}). {how}")
+        raise ValueError(f"The catalogue has no item {new[0].item()!r:.60} ({many}). {advice}")
     return codes

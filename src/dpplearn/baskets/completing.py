@@ -1,4 +1,4 @@
-"""How good a model is on baskets it has not seen: ranks of held-out items, and real baskets against random sets."""
+"""Measures of a model on new baskets: ranks of held-out items, and real baskets against random sets."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from dpplearn.subsets import Subsets
 
 @dataclass(frozen=True)
 class Completion:
-    """What `completion` found.
+    """What `completion` measures.
 
     Attributes
     ----------
-    mpr : float
-        Mean percentile rank: of the items that are not in the rest of the basket, the percentage that the held-out
-        item is scored at least as high as (itself included, other ties by half), averaged over baskets. 100: always
-        first; 50: by chance.
-    mpr_error : float
-        Its standard error.
+    mpr, mpr_error : float
+        Mean percentile rank and its standard error: of the items that are not in the rest of the basket, the percentage
+        with a score of at most that of the held-out item (itself included, other ties by half), averaged over baskets.
+        100: always first; 50: by chance.
     recall : dict
         For k = 1, 5 and 10: how often the held-out item is among the first k.
     auc : float
-        For each basket that is not empty a random set of its size is drawn. The AUC is the probability that a basket
-        has a larger log-probability than a random set, pooled over all pairs of the two. Pairs may differ in size, so
-        it is far from 1 where sizes vary. nan for models without probabilities.
+        The probability that a basket has a larger log-probability than a random set, over all pairs of the two; there
+        is a random set of its size for each basket that is not empty. Pairs may differ in size, so the AUC is far from
+        1 if sizes vary.
     log_likelihood : float
-        Mean log-probability of all baskets, empty ones included, without the items that the model does not know. nan
-        for models without probabilities.
+        Mean log-probability of all baskets, empty ones included, without unknown items. It and the AUC are nan for
+        models without probabilities.
     n_baskets, n_small, n_unseen : int
-        Baskets used; those left out because fewer than two of their items are known; items left out as unknown.
+        Baskets used; baskets left out because fewer than two of their items are known; unknown items left out.
     """
 
     mpr: float
@@ -49,16 +47,15 @@ class Completion:
 
 
 def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0) -> Completion:
-    """Hold one item of each basket out, and see where the model ranks it given the others.
+    """Hold one item out of each basket, and see where the model ranks it given the others.
 
     Parameters
     ----------
     model : KernelDPP, or any object with `items_` and `next_scores`
     baskets : as for `KernelDPP.fit`
-        Those of fewer than two items are left out.
+        Baskets of fewer than two items are left out.
     hold : {"random", "last"}
-        Which item: any, or the last in the order given (of Subsets and sparse arrays, which have none, the one with the
-        largest number).
+        Which item: any, or the last in the order given (of Subsets and sparse arrays, the one with the largest number).
     rng : seed
         For the item held out and the random baskets.
 
@@ -66,16 +63,16 @@ def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0)
     --------
     >>> from dpplearn import KernelDPP
     >>> baskets = 30 * [["bib", "bottle"], ["cot", "pram"]]
-    >>> found = completion(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets), baskets)
-    >>> found.mpr, found.recall[1], found.n_baskets
+    >>> result = completion(KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets), baskets)
+    >>> result.mpr, result.recall[1], result.n_baskets
     (100.0, 1.0, 60)
     """
     check_choice(hold, "hold", ("random", "last"))
     generator = check_rng(rng)
-    known = Baskets.read(baskets, model.items_, unseen="drop")
-    used = known.take(np.flatnonzero(known.sizes >= 2))
+    filtered = Baskets.read(baskets, model.items_, unseen="drop")
+    used = filtered.take(np.flatnonzero(filtered.sizes >= 2))
     if len(used) == 0:
-        raise ValueError("No basket has two items that the model knows: there is none to hold out and none to go by.")
+        raise ValueError("No basket has two items that the model knows: one to hold out, and one to start from.")
     position = used.sizes - 1 if hold == "last" else generator.integers(0, used.sizes)
     ranks, places = np.empty(len(used)), np.empty(len(used))
     for t, (a, b) in enumerate(pairwise(used.indptr.tolist())):
@@ -85,22 +82,20 @@ def completion(model: Any, baskets: Any, hold: str = "random", *, rng: Seed = 0)
         others = np.delete(scores, basket)
         ahead = (others > scores[item]).sum() + (others == scores[item]).sum() / 2
         places[t], ranks[t] = 1 + ahead, 100 * (1 - ahead / (others.size + 1))
-    dpp, nan = getattr(model, "dpp_", None), float("nan")
+    dpp, auc, log_likelihood = getattr(model, "dpp_", None), float("nan"), float("nan")
+    if dpp is not None:
+        filled = filtered.take(np.flatnonzero(filtered.sizes))
+        random = Subsets.from_lists([generator.choice(filtered.n, k, replace=False) for k in filled.sizes], filtered.n)
+        real, drawn = np.asarray(dpp.log_prob(filled.subsets)), np.sort(dpp.log_prob(random))
+        wins = np.searchsorted(drawn, real, "left") + np.searchsorted(drawn, real, "right")  # twice, ties once
+        auc, log_likelihood = float(wins.mean() / 2 / drawn.size), float(np.mean(dpp.log_prob(filtered.subsets)))
     return Completion(
         mpr=float(ranks.mean()),
-        mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else nan,
+        mpr_error=float(ranks.std(ddof=1) / np.sqrt(ranks.size)) if ranks.size > 1 else float("nan"),
         recall={k: float((places <= k).mean()) for k in (1, 5, 10)},
-        auc=pooled_auc(dpp, known.take(np.flatnonzero(known.sizes)), generator) if dpp is not None else nan,
-        log_likelihood=float(np.mean(dpp.log_prob(known.subsets))) if dpp is not None else nan,
+        auc=auc,
+        log_likelihood=log_likelihood,
         n_baskets=len(used),
-        n_small=len(known) - len(used),
-        n_unseen=known.n_unseen,
+        n_small=len(filtered) - len(used),
+        n_unseen=filtered.n_unseen,
     )
-
-
-def pooled_auc(dpp: Any, baskets: Baskets, rng: np.random.Generator) -> float:
-    """P(log-probability of a basket > that of a random set), over all pairs of the two, ties by half."""
-    random = Subsets.from_lists([rng.choice(baskets.n, size, replace=False) for size in baskets.sizes], baskets.n)
-    real, made = np.asarray(dpp.log_prob(baskets.subsets)), np.sort(dpp.log_prob(random))
-    below, upto = np.searchsorted(made, real, "left"), np.searchsorted(made, real, "right")
-    return float((below + upto).mean() / 2 / made.size)

@@ -1,4 +1,4 @@
-"""How a kernel is made of parameters, and how a derivative in the kernel is pulled back to them.
+"""A kernel as a function of its parameters, with the derivatives in these.
 
     L = diag(q) (w I + U U^T + X Y^T - Y X^T) diag(q),        B = [X Y]
 
@@ -7,8 +7,8 @@ The parameters are a table W = [log q, U, X, Y] with a row for each item.
 
 For a small catalogue w = 1, and the prior alpha (|U|^2 + |B|^2) / 2 draws towards independent items. A kernel of low
 rank must have w = 0. There the rows of U have length 1 instead, and the prior alpha (|U^T U|^2 / 2 + |B|^2) / 2 draws
-towards directions that differ, which is independence again. Without either rule q could grow, the factors shrink, and
-the prior would lose its force.
+towards different directions, which again means independent items. Without either rule q could grow while the factors
+shrink, and the prior would have no effect.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
-LARGEST = 300.0  # log q is kept within this: e^600 is a float
+LARGEST = 300.0  # limit of |log q|: e^600 is a float
 
 
 @dataclass(frozen=True, eq=False)
 class KernelFactors:
     """A kernel by its parameters W, whose columns are log q, U (symmetric_rank of them) and B (skew_rank).
 
-    `identity` says whether w is 1; else it is 0.
+    `identity` says whether w is 1 or 0.
     """
 
     __repr__ = short_repr
@@ -51,14 +51,14 @@ class KernelFactors:
         return replace(self, W=x.reshape(self.W.shape))
 
     def rows(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """q, the lengths that U's rows are divided by, U and B."""
+        """q, the lengths by which rows of U are divided, U and B."""
         q = np.exp(np.clip(self.W[:, 0], -LARGEST, LARGEST))
         U, B = self.W[:, 1 : 1 + self.symmetric_rank], self.W[:, 1 + self.symmetric_rank :]
         lengths = np.ones(self.n) if self.identity else np.maximum(np.sqrt(np.einsum("ij,ij->i", U, U)), 1e-12)
         return q, lengths, U if self.identity else U / lengths[:, None], B
 
     def kernel(self) -> KernelRows:
-        """Rows of both sides; of B, the second side has X and Y, the first -Y and X."""
+        """The rows of both sides; of B, the right side has X and Y, the left side -Y and X."""
         q, _, U, B = self.rows()
         right = q[:, None] * np.hstack([U, B])
         return KernelRows(self._turn(right), right, q**2 if self.identity else None)
@@ -82,7 +82,7 @@ class KernelFactors:
         return np.hstack([d_log_q[:, None], dU if self.identity else along(U, lengths, dU), dB]).ravel()
 
     def penalty(self, alpha: float) -> tuple[float, FloatArray]:
-        """The prior's part, to be subtracted, and its gradient in the parameters."""
+        """What the prior subtracts, and its gradient in the parameters."""
         _, lengths, U, _ = self.rows()
         of_U = slice(1, 1 + self.symmetric_rank)
         gradient = alpha * self.W
@@ -96,7 +96,7 @@ class KernelFactors:
         return value, gradient.ravel()
 
     def distribution(self) -> DPP | LowRankDPP | NonsymmetricDPP:
-        """What answers questions about the kernel."""
+        """The distribution that has this kernel."""
         q, _, U, B = self.rows()
         V = q[:, None] * U
         if self.skew_rank == 0:
@@ -108,5 +108,5 @@ class KernelFactors:
 
 
 def along(U: FloatArray, lengths: FloatArray, dU: FloatArray) -> FloatArray:
-    """The derivative in rows that are divided by their lengths, from that in U, what they become."""
+    """The derivative in rows, from the derivative in U, the rows divided by their lengths."""
     return np.asarray((dU - np.einsum("ij,ij->i", dU, U)[:, None] * U) / lengths[:, None])

@@ -1,4 +1,4 @@
-"""A fit from beginning to end: the kernel's shape, the prior chosen on held-out baskets, and the ascent.
+"""The fit of a kernel: its shape, the prior chosen on held-out baskets, and the ascent.
 
 L-BFGS uses all baskets in each iteration, and stops when ten iterations together raise the objective per basket by less
 than ten times `tol`. Adam takes batches, for large catalogues and many baskets.
@@ -10,24 +10,24 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
 
 from dpplearn._checks import FloatArray, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, total_log_prob
+from dpplearn.baskets.likelihood import DENSE, BasketShard, pick, total_log_prob
+from dpplearn.learning.solve import lbfgs_ascent
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # share of the baskets on which alpha is chosen
-LENGTHS = 0.7, 1.2  # of the rows of U beside the identity, and of B, where an ascent begins: at 0 is no slope
-IMPOSSIBLE = -1e3  # log-probability that counts for a held-out basket of probability 0
-LARGE, MANY_BASKETS = 3_000_000, 300_000  # parameters, and baskets, from which batches take over from L-BFGS
+LENGTHS = 0.7, 1.2  # of the rows of U beside the identity, and of B, at the start: at 0 the gradient is 0
+IMPOSSIBLE = -1e3  # log-probability of a held-out basket of probability 0
+LARGE, MANY_BASKETS = 3_000_000, 300_000  # parameters, and baskets, beyond which batches replace L-BFGS
 WHOLE_COLUMNS = (30, 100)  # of U and B beside the identity; more did not help on held-out baskets
-LOOK_BACK = 10  # iterations whose gains are looked at together: single steps of L-BFGS may gain nothing
-EPOCHS, ITERATIONS = 10, 1000  # of Adam and of L-BFGS, where the caller does not say
-RATE, BATCH = 0.05, (256, 16_384)  # of Adam: the first rate, which falls to 0; fewest and most baskets drawn at once
+WINDOW = 10  # iterations whose gains are taken together: single steps of L-BFGS may gain nothing
+EPOCHS, ITERATIONS = 10, 1000  # of Adam and of L-BFGS, by default
+RATE, BATCH = 0.05, (256, 16_384)  # of Adam: the first rate, which falls to 0; least and most baskets in a batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +47,15 @@ class FittedKernel(NamedTuple):
     """Where a fit ended."""
 
     factors: KernelFactors
-    log_likelihood: float  # of the baskets it was fitted on
+    log_likelihood: float  # of all baskets
     n_iter: int
     converged: bool
     alpha: float
-    alphas: dict[float, float]  # the held-out log-likelihood per basket of each alpha that was tried
+    alphas: dict[float, float]  # held-out log-likelihood per basket of each alpha that was tried
 
 
 def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> tuple[int, int, bool]:
-    """The shape of `FitPlan` for the rank given, or for none; no basket may be larger than the rank."""
+    """The shape of `FitPlan` for a rank, or for the default; no basket may be larger than the rank."""
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         least = f"{largest}, the size of the largest basket, found {rank}"
         raise ValueError(f"rank must be at least {least}. Pass rank={largest}, or leave larger baskets out.")
@@ -67,7 +67,7 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
 
 
 def fit_kernel(baskets: Baskets, plan: FitPlan) -> FittedKernel:
-    """Fit to all baskets, after alpha was chosen on some of them."""
+    """Choose alpha on some of the baskets, and fit to all of them."""
     try:
         alpha, alphas = choose_alpha(baskets, plan) if plan.alpha is None else (plan.alpha, {})
         return fit_once(baskets, replace(plan, alpha=alpha))._replace(alphas=alphas)
@@ -77,10 +77,7 @@ def fit_kernel(baskets: Baskets, plan: FitPlan) -> FittedKernel:
 
 
 def start_factors(baskets: Baskets, symmetric_rank: int, skew_rank: int, identity: bool, seed: int) -> KernelFactors:
-    """Where an ascent begins: qualities of independent items, and random directions.
-
-    A start from the counts of pairs was no better on held-out baskets, nor was the best of several starts.
-    """
+    """The start of an ascent: qualities of independent items, and random directions."""
     rng = np.random.default_rng(seed)
     n, least = baskets.n, 0.5 / (len(baskets) + 1)
     p = np.clip(baskets.subsets.inclusion_counts() / len(baskets), least, 1 - least)
@@ -95,8 +92,8 @@ def start_factors(baskets: Baskets, symmetric_rank: int, skew_rank: int, identit
 def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, float]]:
     """The largest alpha that is as good as the best on a fifth of the baskets, to one standard error of the difference.
 
-    They are tried from small to large, each from the same start; two in a row below the best end the search. Fewer
-    than ten baskets say nothing about alpha: it is 1. Also the held-out log-likelihood per basket of each.
+    Also the held-out log-likelihood per basket of each. They are tried from small to large, each from the same start;
+    two in a row below the best end the search. With fewer than ten baskets alpha is 1.
     """
     order = np.random.default_rng(plan.seed).permutation(len(baskets))
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
@@ -118,7 +115,7 @@ def choose_alpha(baskets: Baskets, plan: FitPlan) -> tuple[float, dict[float, fl
 
 
 def fit_once(baskets: Baskets, plan: FitPlan) -> FittedKernel:
-    """One fit with alpha given."""
+    """Fit with a given alpha."""
     shard, start = baskets.distinct, start_factors(baskets, *plan.shape, plan.seed)
     factors, n_iter, converged = (adam if plan.in_batches else whole_batch)(shard, start, plan)
     plan.progress.clear()
@@ -126,56 +123,51 @@ def fit_once(baskets: Baskets, plan: FitPlan) -> FittedKernel:
     return FittedKernel(factors, value, n_iter, converged, plan.alpha or 0.0, {})
 
 
-def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray, bool]:
-    """The objective per basket, its gradient, and whether these are finite.
+def objective(shard: BasketShard, factors: KernelFactors, alpha: float, total: float) -> tuple[float, FloatArray]:
+    """The objective per basket and its gradient, which are not finite where a basket is impossible.
 
-    The prior is that of `total` baskets, of which these may be some.
+    The prior is that of `total` baskets, of which these may be only some.
     """
     kernel = factors.kernel()
     value, left, right, diagonal = total_log_prob(shard, kernel)
     penalty, drag = factors.penalty(alpha)
-    value = value / shard.total - penalty / total
     gradient = factors.pull_back(kernel, left, right, diagonal) / shard.total - drag / total
-    return value, gradient, bool(np.isfinite(value) and np.isfinite(gradient).all())
+    return value / shard.total - penalty / total, gradient
 
 
 def whole_batch(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
-    """scipy's L-BFGS-B; the factors reached, the iterations, and whether the objective stopped rising."""
-    values, worst, slope = [-np.inf], 0.0, np.nan
+    """L-BFGS; the factors reached, the iterations, and whether the objective stopped rising."""
+    values, slope = [-np.inf], np.nan
 
-    def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal worst, slope
-        value, gradient, finite = objective(shard, start.with_parameters(x), plan.alpha or 0.0, shard.total)
-        if not finite:  # a step too far: a slope that leads back
-            return worst + 1e3 + float(x @ x), 2 * x
-        worst, slope = max(worst, -value), float(np.abs(gradient).max())
-        return -value, -gradient
+    def at(x: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal slope
+        value, gradient = objective(shard, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+        slope = float(np.abs(gradient).max())
+        return value, gradient
 
-    def callback(intermediate_result: optimize.OptimizeResult) -> None:
+    def after_step(_x: FloatArray, value: float) -> None:
         check_stop()
-        values.append(-float(intermediate_result.fun))
-        plan.progress.finish(len(values) - 1, values[-1] * shard.total, slope)
+        values.append(value)
+        plan.progress.finish(len(values) - 1, value * shard.total, slope)
         if stalled():
             raise StopIteration
 
     def stalled() -> bool:
-        return values[-1] <= max(values[:-LOOK_BACK], default=-np.inf) + LOOK_BACK * plan.tol
+        return values[-1] <= max(values[:-WINDOW], default=-np.inf) + WINDOW * plan.tol
 
     x = start.W.ravel()
     while (left := plan.max_iter + 1 - len(values)) > 0:
         before = values[-1]
-        limits = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=limits).x
-        if stalled() or values[-1] <= before + LOOK_BACK * plan.tol:
-            break  # else a line search failed: start again from there
+        x = lbfgs_ascent(at, x, after_step, left, 1e-9)
+        if stalled() or values[-1] <= before + WINDOW * plan.tol:
+            break  # otherwise a line search failed: start again from there
     return start.with_parameters(x), len(values) - 1, left > 0
 
 
 def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[KernelFactors, int, bool]:
-    """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
+    """Adam on batches drawn by weight; an iteration has as many draws as there are different baskets.
 
-    A batch takes about as long as det(L + I): k^2 columns for a basket of k items, against n columns^2. The memory
-    needed is a few times that of the parameters.
+    A batch takes about as long as det(L + I): k^2 columns for a basket of k items, against n columns^2.
     """
     x, ends, n, t = start.W.ravel().copy(), np.cumsum(shard.weights), shard.weights.size, 0
     squares = float(shard.weights @ np.diff(shard.indptr) ** 2.0) / shard.total
@@ -189,10 +181,10 @@ def adam(shard: BasketShard, start: KernelFactors, plan: FitPlan) -> tuple[Kerne
             check_stop()
             places = np.searchsorted(ends, shard.total * rng.random(size), "right")
             drawn, times = np.unique(np.minimum(places, n - 1), return_counts=True)
-            batch = shard.take(drawn, times.astype(np.float64))
-            value, gradient, finite = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
-            if not finite:
-                continue  # a basket that rounding makes impossible here
+            batch = BasketShard(*pick(shard.indptr, shard.indices, drawn), times.astype(np.float64))
+            value, gradient = objective(batch, start.with_parameters(x), plan.alpha or 0.0, shard.total)
+            if not (np.isfinite(value) and np.isfinite(gradient).all()):
+                continue  # rounding makes one of these baskets impossible
             t += 1
             first += 0.1 * (gradient - first)
             second += 0.01 * (gradient**2 - second)

@@ -1,4 +1,4 @@
-"""KernelDPP: the whole kernel of a DPP from baskets over one catalogue, scikit-learn style."""
+"""KernelDPP: the scikit-learn estimator that learns the whole kernel of a DPP from baskets over one catalogue."""
 
 from __future__ import annotations
 
@@ -27,35 +27,34 @@ from dpplearn.nonsymmetric import NonsymmetricDPP
 
 KIND, EDITION = "dpplearn.KernelDPP", 5  # of model files
 SAVED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
-LEAST_SHOWN = 0.0005  # correlation that is not 0 in the three digits shown
+LEAST_SHOWN = 0.0005  # a smaller correlation is 0 in three digits
 
 
 class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The kernel of a DPP over a catalogue, by maximum likelihood from baskets.
 
-    A basket Y has probability det(L_Y) / det(L + I). A symmetric kernel can only say that items keep apart; with
-    `nonsymmetric=True`, L = diag(q) (S + A) diag(q) with A skew, which also says that they come together.
+    A basket Y has probability det(L_Y) / det(L + I). With a symmetric kernel items can only repel each other; with
+    `nonsymmetric=True`, L = diag(q) (S + A) diag(q) with A skew, and items can also attract each other.
 
     Parameters
     ----------
     rank : int, optional
-        Of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items: with
-        `nonsymmetric`, the identity and 30 symmetric columns, and 100 skew ones. Beyond, 50, or the size of the largest
-        basket.
+        Rank of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items: with
+        `nonsymmetric`, the identity and 30 symmetric columns, and 100 skew ones. Beyond 1,500 items, 50 or the size of
+        the largest basket.
     nonsymmetric : bool
-        Whether items may attract.
+        Whether items may attract each other.
     alpha : "cv" or float
-        Strength of the prior, which draws towards independent items: the prior's log-density is
-        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies. Where
-        the identity is not beside them, |U^T U|^2 / 2 takes the place of |U|^2. "cv" tries some on a fifth of
-        the baskets.
+        Strength of the prior, which draws towards independent items: its log-density is -alpha (|U|^2 + |B|^2) / 2 with
+        factors in units of q, whose squares are about the items' frequencies. Without the identity, |U^T U|^2 / 2
+        replaces |U|^2. "cv" chooses alpha on a fifth of the baskets.
     tol : float
         Stop when an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional
-        Iterations of L-BFGS, by default 1,000; from three million parameters or 300,000 baskets on, passes of Adam over
+        Iterations of L-BFGS, by default 1,000; beyond three million parameters or 300,000 baskets, passes of Adam over
         the baskets, by default 10.
     random_state : int
-        For the start and the batches: the same seed gives the same kernel.
+        Seed of the start and the batches: the same seed gives the same kernel.
     progress : bool
         Show on standard error how far the fit is.
 
@@ -71,14 +70,12 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     factors_ : KernelFactors
         q, U and B.
     log_likelihood_ : float
-        Of the baskets it was fitted on, without the prior.
-    alpha_ : float
-    alphas_ : dict
-        Held-out log-likelihood per basket of each alpha that was tried.
-    n_iter_ : int
-    converged_ : bool
+        Of all baskets in the fit, without the prior.
+    alpha_, alphas_ : float, dict
+        Alpha, and the held-out log-likelihood per basket of each alpha that was tried.
+    n_iter_, converged_ : int, bool
     n_baskets_, n_empty_ : int
-        All baskets, and those that were empty, which count.
+        All baskets, and the empty ones among them.
 
     Examples
     --------
@@ -123,7 +120,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         Parameters
         ----------
         baskets : list of lists of names or numbers, Baskets, Subsets, or scipy sparse array of 0 and 1
-            `KernelDPP.from_long(table, basket=..., item=...)` makes them of a long table.
+            `KernelDPP.from_long(table, basket=..., item=...)` reads them from a long table.
         items : sequence, optional
             The catalogue; by default all items that occur. For Subsets and sparse arrays, names of their columns; by
             default their numbers.
@@ -134,24 +131,24 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self._set(**fitted._asdict(), items=read.items, counts=counts, n_baskets=len(read), n_empty=n_empty)
         self.pairs_ = strongest_pairs(self.dpp_, read)
         if not fitted.converged:
-            said = (
-                f"fit stopped after {self.n_iter_} iterations that raised the objective by more than tol={self.tol:g}"
+            warn_user(
+                f"fit stopped after {self.n_iter_} iterations, while the objective per basket still rose by more than "
+                f"tol={self.tol:g}. Raise max_iter, or tol.",
+                ConvergenceWarning,
             )
-            warn_user(f"{said} per basket. Raise max_iter, or tol.", ConvergenceWarning)
         return self
 
     def _plan(self, read: Baskets) -> FitPlan:
         """The settings of a fit, checked."""
         if len(read) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
-        cv = isinstance(self.alpha, str) and self.alpha == "cv"
         shape = choose_shape(read.n, int(read.sizes.max()), self.rank, bool(self.nonsymmetric))
         in_batches = read.n * (1 + sum(shape[:2])) > LARGE or len(read) > MANY_BASKETS
         default = EPOCHS if in_batches else ITERATIONS
         return FitPlan(
             shape=shape,
             in_batches=in_batches,
-            alpha=None if cv else check_between(self.alpha, "alpha", 0.0, np.inf),
+            alpha=None if self.alpha == "cv" else check_between(self.alpha, "alpha", 0.0, np.inf),
             tol=check_between(self.tol, "tol", 0.0, np.inf),
             max_iter=default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             seed=check_int(self.random_state, "random_state", high=None),
@@ -159,7 +156,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         )
 
     def _set(self, **fitted: Any) -> None:
-        """Attributes with an underscore, in place of those of another fit and what was computed from them."""
+        """Set fitted attributes, and forget what was computed from those of another fit."""
         for name in ("dpp_", "_kernel"):
             self.__dict__.pop(name, None)
         for name, value in fitted.items():
@@ -173,7 +170,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     @cached_property
     def dpp_(self) -> DPP | LowRankDPP | NonsymmetricDPP:
-        """The distribution, which answers everything else."""
+        """The distribution with this kernel."""
         return self._fitted.distribution()
 
     @cached_property
@@ -182,17 +179,17 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def score(self, baskets: Any) -> float:
         """Mean log-likelihood per basket."""
-        self._fitted  # noqa: B018  # says that there is nothing to ask
+        self._fitted  # noqa: B018  # raises an error without a fit
         read = Baskets.read(baskets, self.items_)
         if len(read) == 0:
             raise ValueError("There are no baskets to score.")
         return float(self.dpp_.log_prob(read.subsets).mean())
 
     def numbers(self, basket: Sequence[Label]) -> IntArray:
-        """The numbers of items in `items_`, in the order given; an error for one that is not there."""
+        """The numbers of items in `items_`, in the order given; an error if one is not there."""
         if isinstance(basket, str):
             raise TypeError(f"A basket must be a list of items, found the text {basket!r:.60}. Pass [{basket!r:.40}].")
-        self._fitted  # noqa: B018  # raises where nothing was learned
+        self._fitted  # noqa: B018  # raises an error without a fit
         return Baskets.read([list(basket)], self.items_).indices
 
     def next_scores(self, basket: IntArray) -> FloatArray:
@@ -200,7 +197,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return self._kernel.next_scores(basket)
 
     def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[Next]:
-        """The k items that most probably come next: each with its probability, if exactly one more item comes.
+        """The k most probable next items, each with its probability, given that exactly one more item comes.
 
         P(i | basket) is proportional to det L_{basket + i}; `exclude` names items that cannot come.
         """
@@ -225,7 +222,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return np.clip(correlation, -1.0, 1.0)
 
     def alike(self, item: Label, k: int = 10) -> list[Related]:
-        """The items that replace it: those that come with it least, by correlation, which is negative.
+        """The items that replace an item: those with the most negative correlation.
 
         Correlations that are 0 in three digits are left out, here and in `together`.
         """
@@ -238,9 +235,9 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def together(self, item: Label | None = None, k: int = 10) -> StrongestPairs | list[Related]:
         """The items that come with an item most; without an item, the pairs that attract and repel each other most.
 
-        By the model's correlation of being in a basket. Pairs have the counts and lifts of the baskets beside it;
-        those whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. Under a symmetric kernel
-        nothing attracts. There are at most 200 of each kind, of the 1,500 most frequent items.
+        They are ordered by the model's correlation of being in a basket. Pairs also have the counts and lifts of the
+        data; pairs whose correlation is below what chance gives, 1 / sqrt(baskets), are left out. There are at most 200
+        of each kind, of the 1,500 most frequent items. With a symmetric kernel nothing attracts.
 
         Examples
         --------
@@ -252,7 +249,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """
         if item is not None:
             return self._related(item, k, 1.0)
-        self._fitted  # noqa: B018  # raises where nothing was learned
+        self._fitted  # noqa: B018  # raises an error without a fit
         k = check_int(k, "k", low=1, high=None)
         return StrongestPairs(self.pairs_.attract[:k], self.pairs_.repel[:k])
 
@@ -263,7 +260,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return [Related(self.items_[j].item(), float(sign * strength[j])) for j in best if strength[j] >= LEAST_SHOWN]
 
     def summary(self, most: int = 20) -> ModelSummary:
-        """How many baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
+        """The numbers of baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
 
         Examples
         --------
@@ -303,7 +300,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return ModelSummary("KernelDPP", facts, (items, *self.together(k=min(most, 10)).report().tables))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, with its factors in base64, which are read fast; the old file stays until then."""
+        """Write the model as JSON, with its factors in base64, so that they are read fast."""
         from dpplearn import __version__
 
         factors, fitted = self._fitted, {name: getattr(self, f"{name}_") for name in SAVED}
@@ -314,39 +311,34 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
-        """Read a file that `save` wrote; nothing in it can run."""
+        """Read a file that `save` wrote; it can run no code."""
         data = read_json(path, KIND, EDITION)
-        factors, items = read_factors(data, path)
+        items, identity = data.get("items"), data.get("identity")
+        if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
+            raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")
+        r, s = (whole_number(data.get(name), name, path) for name in ("symmetric_rank", "skew_rank"))
+        if not isinstance(identity, bool) or s % 2 or (r == 0 and not identity):
+            raise ValueError(f"No kernel has symmetric_rank={r}, skew_rank={s}, identity={identity!r:.60}: see {path}.")
+        try:
+            W = np.frombuffer(base64.b64decode(data.get("W", ""), validate=True), "<f8").reshape(len(items), 1 + r + s)
+        except (TypeError, ValueError):
+            raise ValueError(f"W in {path} must be {len(items)} rows of {1 + r + s} numbers, in base64.") from None
+        if not (np.abs(W[:, 0]).max() <= LARGEST and np.abs(W).max() <= 1e100):  # or nan
+            raise ValueError(f"W in {path} has entries too large for a kernel.")
         data["counts"] = numbers(data.get("counts"), "counts", path, len(items))
         data["converged"] = data.get("converged") is True
-        for name in ("alpha", "log_likelihood", "n_baskets"):
-            data[name] = number(data.get(name), name, path)
-        for name in ("n_iter", "n_empty"):
-            data[name] = whole_number(data.get(name), name, path)
+        for check, names in (
+            (number, ("alpha", "log_likelihood", "n_baskets")),
+            (whole_number, ("n_iter", "n_empty")),
+        ):
+            data |= {name: check(data.get(name), name, path) for name in names}
         try:
             kinds = (data["pairs"][kind] for kind in ("attract", "repel"))
             pairs = (tuple(ItemPair(a, b, *map(float, rest)) for a, b, *rest in kind) for kind in kinds)
             data["pairs"] = StrongestPairs(*pairs)
         except (KeyError, TypeError, ValueError):
             raise ValueError(f"pairs in {path} must be item, item, correlation, baskets, lift, in two lists.") from None
-        whole = factors.identity or factors.symmetric_rank >= factors.n
-        model = cls(None if whole else factors.symmetric_rank, factors.skew_rank > 0, data["alpha"])
-        model._set(factors=factors, items=items, alphas={}, **{name: data[name] for name in SAVED})
+        model = cls(None if identity or r >= len(items) else r, s > 0, data["alpha"])
+        fitted = {name: data[name] for name in SAVED}
+        model._set(factors=KernelFactors(W, r, s, identity), items=check_catalogue(items), alphas={}, **fitted)
         return model
-
-
-def read_factors(data: dict[str, Any], path: str | os.PathLike[str]) -> tuple[KernelFactors, np.ndarray]:
-    """The factors and the items that a file says."""
-    items, identity = data.get("items"), data.get("identity")
-    if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
-        raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")
-    r, s = (whole_number(data.get(name), name, path) for name in ("symmetric_rank", "skew_rank"))
-    if not isinstance(identity, bool) or s % 2 or (r == 0 and not identity):
-        raise ValueError(f"No kernel has symmetric_rank={r}, skew_rank={s}, identity={identity!r:.60}, as {path} says.")
-    try:
-        W = np.frombuffer(base64.b64decode(data.get("W", ""), validate=True), "<f8").reshape(len(items), 1 + r + s)
-    except (TypeError, ValueError):
-        raise ValueError(f"W in {path} must be {len(items)} rows of {1 + r + s} numbers, in base64.") from None
-    if not (np.abs(W[:, 0]).max() <= LARGEST and np.abs(W).max() <= 1e100):  # nor is it nan
-        raise ValueError(f"W in {path} has entries too large for a kernel.")
-    return KernelFactors(W, r, s, identity), check_catalogue(items)

@@ -1,4 +1,4 @@
-"""The log-likelihood of baskets in the kernel, with its derivative; how the kernel is made is the factors' business.
+"""The log-likelihood of baskets and its derivative in the kernel; `factors` has the kernel's own parameters.
 
 With T baskets (weights included) and L = left right^T + diag(diagonal):
 
@@ -6,7 +6,7 @@ With T baskets (weights included) and L = left right^T + diag(diagonal):
     in L      sum over baskets of scatter(L_Y^-T)  -  T (I + L)^-T  =  G
     in rows   left: G right;  right: G^T left;  diagonal: the diagonal of G
 
-Where it is small L is formed. Else det(I + L) = det(I + right^T left), and nothing larger than the rows is made.
+A small L is formed. Otherwise det(I + L) = det(I + right^T left), and nothing larger than the rows is made.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._precision import singular
 
 DENSE = 1500  # items up to which L is formed
-LOST = 1e-13  # share of its diagonal below which a Schur complement is rounding
+ROUNDED_OFF = 1e-13  # share of its diagonal up to which a Schur complement is rounding
 
 
 class KernelRows(NamedTuple):
@@ -34,7 +34,7 @@ class KernelRows(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """Whether to form L: n^3 operations, against some for each pair of items in each basket."""
+        """Whether to form L, which takes n^3 operations."""
         n, columns = self.left.shape
         return self.diagonal is not None or n <= min(DENSE, 4 * columns)
 
@@ -57,29 +57,23 @@ class KernelRows(NamedTuple):
         if diagonal is not None:
             own += diagonal
             block.flat[:: len(block) + 1] += diagonal[J]
-        inverse = inverse_or_none(block)
-        if inverse is None:  # J has probability 0, and so has every larger set
-            scores = np.zeros(len(left))
-        else:
+        try:
+            inverse = np.linalg.inv(block)
+        except np.linalg.LinAlgError:
+            inverse = np.full(block.shape, np.nan)
+        # block is singular but for rounding if a last pivot is nothing beside its diagonal
+        if (np.abs(block.diagonal() * inverse.diagonal()) * singular(len(block)) < 1.0).all():
             scores = own - np.einsum("ij,ij->i", down @ inverse, across)
-            scores[scores <= LOST * own] = 0.0
+            scores[scores <= ROUNDED_OFF * own] = 0.0
+        else:  # J and every larger set have probability 0
+            scores = np.zeros(len(left))
         scores[J] = -np.inf
         return np.asarray(scores)
 
 
-def inverse_or_none(A: FloatArray) -> FloatArray | None:
-    """A^-1, or None where A is singular but for rounding: where a last pivot would be nothing beside its diagonal."""
-    try:
-        inverse = np.linalg.inv(A)
-    except np.linalg.LinAlgError:
-        return None
-    regular = (np.abs(A.diagonal() * inverse.diagonal()) * singular(len(A)) < 1.0).all()
-    return np.asarray(inverse, np.float64) if regular else None
-
-
 @dataclass(frozen=True, eq=False)
 class BasketShard:
-    """Different baskets end to end, with weights."""
+    """Different baskets in a row, with weights."""
 
     indptr: IntArray
     indices: IntArray
@@ -90,12 +84,8 @@ class BasketShard:
         """T, the number of baskets."""
         return float(self.weights.sum())
 
-    def take(self, which: IntArray, weights: FloatArray) -> BasketShard:
-        """Some of the baskets, in this order, with other weights."""
-        return BasketShard(*pick(self.indptr, self.indices, which), weights)
-
     def evaluate(self, *arrays: FloatArray) -> tuple[float, list[FloatArray]]:
-        """Sum of w log det L_Y over the baskets, and its derivatives in L, or in the left and the right rows.
+        """Sum of w log det L_Y over the baskets, and its derivatives in L, left and right.
 
         Either L or the rows are empty.
         """
@@ -107,14 +97,14 @@ class BasketShard:
 
 
 def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray, IntArray]:
-    """Some of the baskets that lie end to end, in this order: where each begins, and their items."""
+    """Some of the baskets in a row, in this order: where each begins, and their items."""
     sizes = np.diff(starts)[which]
     indptr = np.append(0, np.cumsum(sizes))
     return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
 
 def total_log_prob(shard: BasketShard, kernel: KernelRows) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
-    """Value, and derivatives in left, right and diagonal. The value may be -inf."""
+    """The value, which may be -inf, and derivatives in left, right and diagonal."""
     (left, right, diagonal), T, empty = kernel, shard.total, np.empty((0, 0))
     if kernel.dense:
         L = kernel.L

@@ -1,4 +1,4 @@
-"""What a kernel says of items: which comes next, and which pairs go together."""
+"""What a kernel says about items: which one comes next, and which pairs go together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from dpplearn.baskets.baskets import Baskets, Label
 from dpplearn.baskets.likelihood import DENSE
 from dpplearn.learning.summary import ModelSummary, Table
 
-MOST_PAIRS = 200  # pairs of each kind
+MAX_PAIRS = 200  # pairs of each kind
+COLUMNS = ("model's correlation", "baskets with both", "lift in the data")
 
 
 class Next(NamedTuple):
@@ -24,17 +25,17 @@ class Next(NamedTuple):
 
 
 class Related(NamedTuple):
-    """An item, and how being in a basket goes with it."""
+    """An item, and the correlation of being in a basket with another."""
 
     item: Label
     correlation: float
 
 
 class ItemPair(NamedTuple):
-    """Two items, the model's correlation of being in a basket, and what the baskets had.
+    """Two items, the model's correlation of being in a basket, and what the data have.
 
-    So many `baskets` had both; that is `lift` times as many as if the two were independent (nan where one has no
-    basket).
+    `baskets` is how many had both items, `lift` how many times as many that is as if they were independent (nan if one
+    is in no basket).
     """
 
     first: Label
@@ -53,20 +54,20 @@ class StrongestPairs:
     >>> print(StrongestPairs((ItemPair("bib", "bottle", 0.61, 30, 2.5),), ()))
     Pairs of items
     <BLANKLINE>
-    attract       correlation  baskets  lift
-    ------------  -----------  -------  ----
-    bib + bottle       +0.610       30  2.50
+    attract       model's correlation  baskets with both  lift in the data
+    ------------  -------------------  -----------------  ----------------
+    bib + bottle               +0.610                 30              2.50
     """
 
     attract: tuple[ItemPair, ...]
     repel: tuple[ItemPair, ...]
 
     def report(self) -> ModelSummary:
-        """A table for each kind of which there are pairs."""
+        """A table of each kind, if there are such pairs."""
         tables = []
         for kind, pairs in (("attract", self.attract), ("repel", self.repel)):
             rows = tuple((f"{a} + {b}", f"{c:+.3f}", f"{both:g}", f"{lift:.2f}") for a, b, c, both, lift in pairs)
-            tables += [Table(kind, ("correlation", "baskets", "lift"), rows)] if rows else []
+            tables += [Table(kind, COLUMNS, rows)] if rows else []
         return ModelSummary("Pairs of items", {}, tuple(tables))
 
     def __str__(self) -> str:
@@ -79,7 +80,7 @@ class StrongestPairs:
 
 
 def most_frequent(counts: FloatArray, most: int) -> IntArray:
-    """The numbers of the items that were in most baskets, ascending."""
+    """The numbers of the items in most baskets, ascending."""
     return np.sort(np.argsort(-counts, kind="stable")[:most])
 
 
@@ -98,7 +99,7 @@ def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
     lift = np.divide(both * n_baskets, alone, out=np.full(both.size, np.nan), where=alone > 0)
 
     def best(values: FloatArray) -> tuple[ItemPair, ...]:
-        first = np.argsort(-values, kind="stable")[:MOST_PAIRS]
+        first = np.argsort(-values, kind="stable")[:MAX_PAIRS]
         first = first[values[first] > chance]
         names = items[frequent[i[first]]].tolist(), items[frequent[j[first]]].tolist()
         rows = zip(*names, *(x[first].tolist() for x in (correlation, both, lift)), strict=True)

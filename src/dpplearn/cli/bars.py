@@ -1,4 +1,4 @@
-"""How far a command is, on standard error: a line that moves on a terminal, or a line a minute in a file."""
+"""Shows on standard error how far a command is: a moving line on a terminal, a line a minute in a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 60.0  # seconds between lines
 
 
 class CommandProgress(Progress):
-    """A line that moves on a terminal; else a line a minute, and nothing of work that is done sooner."""
+    """A moving line on a terminal, otherwise a line a minute, so that short work prints nothing."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(sys.stderr.isatty())
@@ -44,10 +44,8 @@ class CommandProgress(Progress):
 
 
 def time_left(seconds: float) -> str:
-    """In hours and minutes.
+    """Seconds in hours and minutes.
 
-    Examples
-    --------
     >>> time_left(20.0), time_left(4321.0)
     ('less than a minute', '1 h 12 min')
     """
@@ -58,7 +56,7 @@ def time_left(seconds: float) -> str:
 
 @contextmanager
 def bars() -> Iterator[Progress]:
-    """What shows how far the work is, with the time left."""
+    """The progress of a command, whose moving line is removed at the end."""
     progress = CommandProgress()
     try:
         yield progress

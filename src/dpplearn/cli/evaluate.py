@@ -1,4 +1,4 @@
-"""dpplearn evaluate, experiment and figures: systems scored over a corpus, and the tables and figures of the paper."""
+"""dpplearn evaluate, experiment and figures: score systems on a corpus, and make the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dpplearn._run.workers import open_workers
-from dpplearn.cli import options, print_json, print_table, say, stoppable, usage_errors
+from dpplearn.cli import options, print_json, print_table, say, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import CORPUS, FILE, Command
 from dpplearn.plots import figures, import_plots
@@ -17,21 +17,19 @@ from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
-from dpplearn.summarize.experiments.evaluation import SystemComparison
-from dpplearn.summarize.experiments.held_out import PAPER_1, PAPER_2, run_experiment
+from dpplearn.summarize.experiments.evaluation import PAPER_1, PAPER_2, SystemComparison, run_experiment
 from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
 from dpplearn.summarize.model.training import settle
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
 from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
 
-FAULTS = "leaning / opening leans / twice / unknown names"  # how many a summary has on average
+FAULTS = "leaning / opening leans / twice / unknown names"  # faults of a summary, on average
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
-STOPPED = "Stopped. Nothing is kept."
 
 run_options = options.several(
-    click.option("--systems", default="", metavar="NAMES", help="With commas between.  [default: all]"),
-    click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
+    click.option("--systems", default="", metavar="NAMES", help="Separated by commas.  [default: all]"),
+    click.option("--out", type=FILE, help="Folder to write results.json and the summaries to."),
     options.LANGUAGE,
     options.JOBS,
 )
@@ -41,7 +39,7 @@ run_options = options.several(
 @click.argument("corpus", type=CORPUS)
 @options.MODEL
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=options.UNIT, help="Of the budget.  [default: the model's]")
+@click.option("--unit", type=options.UNIT, metavar="UNIT", help=f"{options.UNIT_NAMES}.  [default: the model's]")
 @options.AS_JSON
 @run_options
 @options.SKIP_BAD
@@ -50,29 +48,28 @@ def evaluate_command(
 ) -> None:
     """Summarize CORPUS with every system and score the summaries with ROUGE, in percent.
 
-    Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
-    the scorer trims every summary to the limit.
+    Prints a table like Table 2 of the paper. Sampled and consensus summaries may be up to 15 bytes over a budget in
+    bytes; the scorer cuts every summary to the budget.
     """
     budget, unit, skip_bad = (settings[name] for name in ("budget", "unit", "skip_bad"))
     with usage_errors():
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
-            raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
+            raise ValueError("Give --budget and --unit together, because a number alone has no meaning.")
         if systems and not set(LEARNED).isdisjoint(names):
-            raise ValueError("lr-mmr and lr-dpp learn from a corpus: dpplearn experiment --train CORPUS has them.")
+            raise ValueError("lr-mmr and lr-dpp must be trained. Use: dpplearn experiment --train CORPUS")
     names = [name for name in names if name not in LEARNED]
     summarizer = Summarizer.load(model)
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with stoppable(STOPPED):
-        whole = open_corpus(corpus, skip_bad=skip_bad, language=settings["language"], usable=skip_bad)
-        clusters = evaluation.clusters_to_score(whole, str(corpus))
-        scoring = evaluation.Scoring(budget, unit, scored_language(clusters, summarizer.language_))
-        called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        with bars() as progress, open_workers(None, jobs) as workers:
-            comparison = evaluation.evaluate_systems(
-                summarizer, clusters, names, scoring, workers, names=called, out=out, progress=progress
-            )
+    whole = open_corpus(corpus, skip_bad=skip_bad, language=settings["language"], usable=skip_bad)
+    clusters = evaluation.clusters_to_score(whole, str(corpus))
+    scoring = evaluation.Scoring(budget, unit, scored_language(clusters, summarizer.language_))
+    files = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
+    with bars() as progress, open_workers(None, jobs) as workers:
+        comparison = evaluation.evaluate_systems(
+            summarizer, clusters, names, scoring, workers, names=files, out=out, progress=progress
+        )
     if as_json:
         print_json({**comparison.results, "details": comparison.details})
     else:
@@ -82,33 +79,29 @@ def evaluate_command(
 
 
 def scored_language(clusters: list[Cluster], language: str | None) -> str | None:
-    """The language that summaries are scored in: the model's, or the clusters' own if that may be any.
+    """The language to score in: the model's, or the clusters' own if the model is for any.
 
-    A warning where a model for one language is given clusters in others.
+    Warns if the model is for one language, and clusters are in others.
     """
     if language == ANY:
         spoken = {cluster.own_language or ENGLISH for cluster in clusters}
         if len(spoken) > 1:
-            raise ValueError(
-                f"The clusters must be in one language to be scored together, found {', '.join(sorted(spoken))}. "
-                "Choose with --language."
-            )
+            listed = ", ".join(sorted(spoken))
+            raise ValueError(f"All clusters must be in one language, found {listed}. Choose one with --language.")
         return spoken.pop() if spoken else None
     ours = language or ENGLISH
     others = {c.own_language if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
     if others:
-        say(
-            f"Warning: the model is for {ours}, but there are clusters in {', '.join(sorted(map(str, others)))}. "
-            "Choose clusters with --language, and a model for theirs with --model."
-        )
+        listed = ", ".join(sorted(map(str, others)))
+        say(f"Warning: the model is for {ours}, but there are clusters in {listed}. Give --language or --model.")
     return language
 
 
 @click.command(name="experiment", cls=Command)
 @click.option("--train", type=CORPUS, required=True, help="Corpus to learn from.")
 @click.option("--test", type=CORPUS, help="Corpus to summarize.")
-@click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
-@click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
+@click.option("--leave-one-out", is_flag=True, help="Test on each topic (id up to the first dot) by the others.")
+@click.option("--peers", type=FILE, help="Summaries of other systems: a folder or JSON Lines.")
 @options.length_options
 @run_options
 def experiment_command(
@@ -116,9 +109,8 @@ def experiment_command(
 ) -> None:
     """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
 
-    Table 1 is of the training corpus: the oracle's extracts, and each reference against all (itself included, as
-    in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
-    are named.
+    Table 1 is about the training corpus: it scores the oracle's extracts, and each reference against all (with itself,
+    as in the paper) and against the others. A warning names test clusters with documents of the training corpus.
     """
     leave_one_out = settings.pop("leave_one_out")
     with usage_errors():
@@ -127,35 +119,27 @@ def experiment_command(
         budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
         same = test is not None and test.resolve() == train.resolve()
         if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
-            raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with stoppable(STOPPED):
-        ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
-        spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
-        texts = (document.text for cluster in ours for document in cluster.documents)
-        language = settle(language, spoken, texts)
-        theirs = None
-        if test is not None and not leave_one_out:
-            theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
-            if same:
-                say(
-                    "Warning: --train and --test are the same file: scores say how well the model remembers. "
-                    "Use --leave-one-out."
-                )
-        called = {"train": train.name} | ({} if test is None else {"test": test.name})
-        summarizer.set_params(language=language)
-        with bars() as progress:
-            tables = run_experiment(
-                summarizer, names, ours, theirs, names=called, out=out, peers=peers, jobs=jobs, progress=progress
-            )
+            raise ValueError("Give --test CORPUS, or --leave-one-out to test on the topics of --train.")
+    ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
+    spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
+    texts = (document.text for cluster in ours for document in cluster.documents)
+    language = settle(language, spoken, texts)
+    theirs = None
+    if test is not None and not leave_one_out:
+        theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
+        if same:
+            say("Warning: --train and --test are the same file, so the model has seen the test. Use --leave-one-out.")
+    files = {"train": train.name} | ({} if test is None else {"test": test.name})
+    summarizer.set_params(language=language)
+    with bars() as progress:
+        tables = run_experiment(
+            summarizer, names, ours, theirs, names=files, out=out, peers=peers, jobs=jobs, progress=progress
+        )
     tested = ours if theirs is None else theirs
     if tables.shared:
-        said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
-                         for name, ids in list(tables.shared.items())[:5])  # fmt: skip
-        more = "" if len(tables.shared) <= 5 else f"; and {len(tables.shared) - 5} more clusters"
-        say(
-            f"Warning: {len(tables.shared)} of {len(tested)} test clusters hold documents of the "
-            f"training corpus: {said}{more}."
-        )
+        listed = "; ".join(f"{name} ({', '.join(ids[:3])})" for name, ids in list(tables.shared.items())[:5])
+        count = f"{len(tables.shared)} of {len(tested)} test clusters"
+        say(f"Warning: {count} have documents of the training corpus, for example {listed}.")
     size = f"clusters, {budget:g} {unit}"
     print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
     title = f"Table 2. {tables.table_2.results['settings']['test']}: {len(tested)} {size}"
@@ -173,7 +157,7 @@ def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequenc
 
 
 def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
-    """The figures of each system, with p of ROUGE-1F against the best, in a paired bootstrap."""
+    """Print the scores of each system, with p for ROUGE-1F against the best, by a paired bootstrap."""
     best, rows = comparison.details["best"], []
     for name, scores in comparison.results["systems"].items():
         details = comparison.details["systems"][name]
@@ -192,29 +176,29 @@ def print_table_2(comparison: SystemComparison, title: str, paper: Mapping[str, 
 
 
 def in_the_paper(paper: Mapping[str, Sequence[float]], name: str) -> str:
-    """What the paper's table says of a system, if it has it."""
+    """A system's row of the paper's table; empty if it has none."""
     return " / ".join(f"{x:.2f}" for x in paper.get(name, ()))
 
 
-SAID = "Draw the paper's figures NAMES, or all of them, each as PDF, SVG and PNG."
+FIGURES_HELP = "Draw the paper's figures NAMES, or all of them, as PDF, SVG and PNG."
 ROWS = "\n".join(f"{number} or {name:10}  {what}" for number, (name, what) in enumerate(figures.FIGURES.items(), 1))
 
 
-@click.command(name="figures", cls=Command, help=f"{SAID}\n\n\b\nNAMES are\n{ROWS}")
+@click.command(name="figures", cls=Command, help=f"{FIGURES_HELP}\n\n\b\nNAMES are\n{ROWS}")
 @click.argument("names", nargs=-1)
 @click.option(
     "--out", type=click.Path(file_okay=False), default="figures", show_default=True, help="Folder to write to."
 )
 def figures_command(names: tuple[str, ...], out: str) -> None:
     with usage_errors():
-        wanted = figures.figure_names(names)
-    import_plots("dpplearn.plots.style")  # says what to install, before any work
+        names = tuple(figures.figure_names(names))
+    import_plots("dpplearn.plots.style")  # before the work: its error says what to install
     written: list[Path] = []
     try:
-        with stoppable("Stopped. Figures already written are complete."), bars() as progress:
-            for done, name in enumerate(wanted):
-                progress.stage("Drawing", done, len(wanted))
+        with bars() as progress:
+            for done, name in enumerate(names):
+                progress.stage("Drawing", done, len(names))
                 written += figures.save(figures.draw(name), name, out)
-    finally:  # after the bar, which would take what goes to standard output for its own
+    finally:  # after the bar, whose line would overwrite the paths
         for path in written:
             click.echo(path)

@@ -1,4 +1,4 @@
-"""dpplearn info: what a model file holds."""
+"""dpplearn info: prints what a model file holds."""
 
 from pathlib import Path
 from pkgutil import resolve_name
@@ -10,7 +10,7 @@ from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
 from dpplearn.learning.summary import ModelSummary, quality_table
 
-MODEL_CLASSES = {  # of model files, by their format
+MODEL_CLASSES = {  # by the format of the model file
     "dpplearn.ConditionalDPP": "dpplearn.learning:ConditionalDPP",
     "dpplearn.KernelDPP": "dpplearn.baskets:KernelDPP",
 }
@@ -19,9 +19,9 @@ MODEL_CLASSES = {  # of model files, by their format
 @click.command(name="info")
 @click.argument("model", required=False, type=FILE)
 def info_command(model: Path | None) -> None:
-    """Print what MODEL holds (default: the summarizer inside): settings, and weights with standard errors.
+    """Print the settings in MODEL, and its weights with standard errors.
 
-    MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
+    MODEL is a file that a Summarizer, ConditionalDPP or KernelDPP saved; without it, the summarizer's own model.
     """
     ours = "dpplearn.Summarizer"
     kind = ours if model is None else str(read_object(model, (*MODEL_CLASSES, ours))["format"])
@@ -45,11 +45,11 @@ def summarizer_summary(model: Path | None) -> ModelSummary:
     }
     corpora = training.get("corpora")
     for name, corpus in corpora.items() if isinstance(corpora, dict) else ():
-        known = corpus.items() if isinstance(corpus, dict) else ()
-        facts[f"corpus of {name}"] = ", ".join(f"{key.replace('_', ' ')} {in_digits(x)}" for key, x in known)
+        counts = corpus.items() if isinstance(corpus, dict) else ()
+        facts[f"corpus of {name}"] = ", ".join(f"{key.replace('_', ' ')} {in_digits(x)}" for key, x in counts)
     return ModelSummary("Summarizer", facts, (quality_table(summarizer.model_),))
 
 
 def in_digits(value: object) -> str:
-    """A number in six digits, anything else as it is."""
+    """A number with six digits, anything else unchanged."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

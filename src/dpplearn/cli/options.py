@@ -1,4 +1,4 @@
-"""Options that several commands have, and the types of their values."""
+"""Options that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
         for heading in ("Options", "More"):
-            own = [option for option in options if isinstance(option, More) == (heading == "More")]
-            if rows := [row for option in own if (row := option.get_help_record(ctx)) is not None]:
+            here = [option for option in options if isinstance(option, More) == (heading == "More")]
+            if rows := [row for option in here if (row := option.get_help_record(ctx)) is not None]:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
 
 class More(click.Option):
-    """An option that few need."""
+    """An option that few people need."""
 
 
 more = partial(click.option, cls=More)
@@ -58,48 +58,53 @@ class Length(click.ParamType):  # type: ignore[type-arg]  # older versions of cl
         return value
 
 
-FILE = click.Path(path_type=Path)  # to be read or written
+FILE = click.Path(path_type=Path)  # a file to read or write
 PATH = click.Path(exists=True, path_type=Path)
-CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
-UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+CORPUS = click.Path(path_type=Path)  # a file, folder or pattern that `open_corpus` looks for
+UNIT = click.Choice(["words", "bytes", "sentences", "tokens"])
+UNIT_NAMES = "words, bytes, sentences or tokens"
 ORDER = click.Choice(["chronological", "source", "importance"])
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 SHARE_TYPE = click.FloatRange(0, 1)
 VARIETY = "0: quality alone, 1: variety alone."
 DIVERSITY = click.option("--diversity", metavar="NUMBER", type=SHARE_TYPE, default=0.5, show_default=True, help=VARIETY)
-MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
+MODEL = click.option("--model", type=FILE, help="A model file.  [default: one for any text]")
 DECODER = partial(more, "--decoder", type=click.Choice([*DECODERS]), metavar="NAME")
 DECODER_NAMES = ", ".join(DECODERS)
-ENCODING = more("--encoding", help="Of the files.  [default: utf-8]")
-SKIP_BAD = more("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read or used.")
-JOBS = more("--jobs", type=int, default=-1, show_default=True, help="Processes or threads at once; -1: all cores.")
-SCHEDULER = more("--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786.")
-LANGUAGE = more("--language", metavar="NAME", help="Of the corpus; clusters in other languages are left out.")
+ENCODING = more("--encoding", help="Encoding of the files.  [default: utf-8]")
+SKIP_BAD = more("--skip-bad", is_flag=True, help="Leave out clusters that cannot be read or used.")
+JOBS = more("--jobs", type=int, default=-1, help="Processes or threads.  [default: -1, all cores]")
+SCHEDULER = more("--scheduler", metavar="ADDRESS", help="Of a Dask cluster, such as tcp://host:8786.")
+LANGUAGE = more("--language", metavar="NAME", help="Language to keep; other clusters are left out.")
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Many options as one, which --help lists in this order."""
+    """Several options as one; --help lists them in this order."""
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
-AT_MOST = "At most so long, or a share such as 20%."
 summary_options = several(
-    click.option("--budget", type=Length(), metavar="LENGTH", help=f"{AT_MOST}  [default: what suits the text]"),
-    click.option("--unit", type=UNIT, help="Of the budget.  [default: words]"),
-    click.option("--about", metavar="QUESTION", help="What it is to be about: a question, or a few words."),
+    click.option(
+        "--budget",
+        type=Length(),
+        metavar="LENGTH",
+        help="A length, or a share such as 20%.  [default: to suit the text]",
+    ),
+    click.option("--unit", type=UNIT, metavar="UNIT", help=f"{UNIT_NAMES}.  [default: words]"),
+    click.option("--about", metavar="QUESTION", help="Question, or a few words, to be answered."),
     DIVERSITY,
-    click.option("--compress", is_flag=True, help="Shorter forms of sentences may be chosen, too."),
+    click.option("--compress", is_flag=True, help="Allow shortened sentences."),
     MODEL,
-    more("--annotate/--no-annotate", default=True, help="First names and dates in [brackets], as by default, or not."),
-    more("--keep-all", is_flag=True, help="Choose from headings, tables, fragments and repeats, too."),
-    more("--order", type=ORDER, default=ORDER.choices[0], help="By date (default), as given, or by what adds most."),
+    more("--annotate/--no-annotate", default=True, help="Add first names and dates in [brackets], or not."),
+    more("--keep-all", is_flag=True, help="Choose from headings, tables and fragments, too."),
+    more("--order", type=ORDER, metavar="ORDER", default=ORDER.choices[0], help="chronological, source or importance."),
     DECODER(help=f"{DECODER_NAMES}.  [default: the model's]"),
 )
 
 
-# the lengths that models learn from and are scored at are the paper's, unless said otherwise
+# models learn from, and are scored at, the lengths of the paper unless the caller sets others
 length_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
-    click.option("--unit", type=UNIT, default="bytes", show_default=True, help="Of the budget."),
+    click.option("--unit", type=UNIT, metavar="UNIT", default="bytes", show_default=True, help=f"{UNIT_NAMES}."),
 )

@@ -1,4 +1,4 @@
-"""dpplearn select: choose items that score high and differ from each other."""
+"""dpplearn select: reads a table of items and prints those that score high and differ from each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITTEN, array_beside, format_of, read_items, write_items
+from dpplearn.cli.formats import WRITABLE, array_beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
@@ -28,30 +28,30 @@ from dpplearn.learning.summary import Table, lines_of
 from dpplearn.plots import import_plots
 
 SCORES, EMBEDDINGS, TEXTS = ("score", "scores"), ("embedding", "embeddings"), ("text", "texts")  # usual names
-SCREEN = 20  # lines of reasons that are printed
+PRINTED_LINES = 20  # lines of reasons that are printed
 
 
 @click.command(name="select", cls=Command)
 @click.argument("items", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path), metavar="ITEMS")
-@click.option("--score", metavar="FIELD", help="Relevance, in any unit; or an .npy file.  [default: score]")
-@click.option("--embedding", metavar="FIELD", help="A list, e0:e15, 'e*', or an .npy file.  [default: embedding]")
-@click.option("--text", metavar="FIELD", help="Compared by its words.  [default: text]")
-@click.option("-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds something.")
+@click.option("--score", metavar="FIELD", help="Relevance in any unit, or .npy file.  [default: score]")
+@click.option("--embedding", metavar="FIELD", help="A list, e0:e15, 'e*' or .npy file.  [default: embedding]")
+@click.option("--text", metavar="FIELD", help="Texts to compare by their words.  [default: text]")
+@click.option("-k", "--k", type=Size(0), metavar="N", help="How many; auto: as long as one adds something.")
 @DIVERSITY
 @click.option("--explain", is_flag=True, help="Say why items were kept and skipped.")
-@click.option("--out", type=FILE, help="Write to this file, in the format that its name says.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --explain, reasons in it.")
-@more("--model", type=PATH, help="A ConditionalDPP: it says which fields count.")
-@more("--given", type=PATH, metavar="FILE", help="Items chosen before, or their numbers: not to be repeated.")
-@more("--budget", type=float, metavar="N", help="Largest total cost.")
-@more("--cost", metavar="FIELD", help="What an item takes of the budget.")
-@more("--group", metavar="FIELD", help="Source, class or language of an item.")
+@click.option("--out", type=FILE, help="File to write, in the format of its ending.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with --explain also reasons.")
+@more("--model", type=PATH, help="A saved ConditionalDPP that knows the fields.")
+@more("--given", type=PATH, metavar="FILE", help="Items chosen before (or numbers), not to be repeated.")
+@more("--budget", type=float, metavar="N", help="Largest sum of costs.")
+@more("--cost", metavar="FIELD", help="What each item takes from the budget.")
+@more("--group", metavar="FIELD", help="Source, class or language of each item.")
 @more("--max-per-group", type=click.IntRange(0), metavar="N", help="Most items of a group.")
 @more("--min-per-group", type=click.IntRange(0), metavar="N", help="Fewest items of a group.")
 @DECODER(default="greedy", help=f"{DECODER_NAMES}.")
-@more("--report", type=FILE, help="A page: the choice beside the best scores and a random one.")
-@more("--window", type=click.IntRange(2), metavar="N", help="Keep all, in an order in which each N in a row differ.")
-@more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory: what each part gave.")
+@more("--report", type=FILE, help="HTML page that compares the choice with others.")
+@more("--window", type=click.IntRange(2), metavar="N", help="Order all items so that N in a row differ.")
+@more("--work", type=FILE, metavar="FOLDER", help="For files beyond memory; a stopped run goes on from it.")
 @JOBS
 @ENCODING
 def select_command(
@@ -59,10 +59,9 @@ def select_command(
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
-    ITEMS is .jsonl, .csv or .tsv with names in its first line, .parquet, or an .npy array of embeddings; or - for JSON
-    Lines from standard input. Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of
-    selection. Without -k and --budget, items are taken while they add something. With --work, a run that was stopped
-    goes on when it is run again.
+    ITEMS is a file: .jsonl, .csv or .tsv with names in line 1, .parquet, or an .npy array of embeddings. A - reads JSON
+    Lines from standard input. The chosen items are printed unchanged (Parquet and arrays as JSON Lines), in the order
+    in which they were chosen. Without -k and --budget, items are chosen as long as one adds something.
     """
     names = ("score", "embedding", "text", "model", "given", "cost", "group", "window", "work", "jobs", "encoding")
     score, embedding, text, model, given, cost, group, window, work, jobs, encoding = map(limits.pop, names)
@@ -71,27 +70,30 @@ def select_command(
     for wrong, advice in (
         (
             model and (score or embedding or text or given),
-            "--model says what counts: leave --score, --embedding, --text and --given out.",
+            "--model knows which fields count: leave --score, --embedding, --text and --given out.",
         ),
-        (model and limits["k"] == "auto", "With --model, leave -k auto out: items are taken while they add something."),
-        (work and (model or text), "--work is for items with scores and embeddings: leave --model and --text out."),
+        (model and limits["k"] == "auto", "Leave -k auto out: with --model, items are taken while they add something."),
+        (work and (model or text), "--work needs items with embeddings: leave --model and --text out."),
         (window and (model or work or report), "--window orders a list: leave --model, --work and --report out."),
         (embedding and text, "Give --embedding or --text, not both."),
-        (budgeted and cost is None, "--budget needs --cost FIELD, what each item takes. For a number, give -k."),
+        (
+            budgeted and cost is None,
+            "--budget needs --cost FIELD, what each item takes. For a number, give -k.",
+        ),
         (group is None and not unlimited, "--max-per-group and --min-per-group need --group FIELD."),
     ):
         if wrong:
             raise click.UsageError(advice)
     if cost is not None and not budgeted:
-        say("No --budget: --cost limits nothing.")
+        say("--cost is not used, because there is no --budget.")
     if group is not None and report is None and unlimited:
-        say("No --max-per-group or --min-per-group: --group limits nothing.")
+        say("--group is not used, because there is no --max-per-group or --min-per-group.")
     ending = None if out is None else ending_to_write(out, as_json)
     check_out(out)
     check_out(report, "--report")
     if report is not None and report.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{report}: --report writes a page. Give it a name that ends in .html.")
-    pages = None if report is None else import_plots("dpplearn.plots.report")  # says what to install, before any work
+    pages = None if report is None else import_plots("dpplearn.plots.report")  # now, as it may be missing
     table = read_items(items, encoding or "utf-8")
     if not table.n:
         raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
@@ -112,7 +114,7 @@ def select_command(
     if limits["decoder"] == "sampled" and work is None:
         limits["rng"] = 0
     chosen = choose(**limits)
-    if limits["decoder"] == "sampled" and not len(chosen):  # of too large samples, draw smaller ones
+    if limits["decoder"] == "sampled" and not len(chosen):  # all samples were too large: draw smaller ones
         chosen = choose(**limits, tilt=True)
     if as_json:
         record = json.dumps(as_record(table, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n"
@@ -127,7 +129,7 @@ def select_command(
             file.write(output)
     say(f"{len(chosen)} of {table.n} items: {chosen.reason}.")
     if report is not None and pages is not None:
-        shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
+        shown = None if groups is None else [visible(group) for group in groups]  # surrogates cannot be drawn
         if (compared := pages.compare(chosen)) is not None:
             say("\n".join(lines_of(Table("", tuple(compared.measures), tuple(compared.table)))))
         with replace_file(report, "wb") as file:
@@ -135,65 +137,53 @@ def select_command(
         say(f"Wrote {report}.")
     if explain and not as_json:
         reasons = list(explanation(table, chosen, applied))
-        for line in reasons[:SCREEN]:
+        for line in reasons[:PRINTED_LINES]:
             say(line)
-        if len(reasons) > SCREEN:
-            say(f"... and {len(reasons) - SCREEN} more lines, which --json --out FILE writes.")
+        if len(reasons) > PRINTED_LINES:
+            say(f"... and {len(reasons) - PRINTED_LINES} more lines. To see them all, add --json --out FILE.")
 
 
 def choose_from_parts(
-    items: Items,
-    before: Items | None,
-    embedding: str | None,
-    scores: FloatArray,
-    jobs: int,
-    work: Path,
-    *,
-    cost: FloatArray | None,
-    groups: list[str] | None,
-    **options: Any,
+    items: Items, before: Items | None, embedding: str | None, scores: FloatArray, jobs: int, work: Path, **options: Any
 ) -> DiverseSelection:
-    """Choose from parts of a file in several processes, and keep in a folder what each part gave."""
+    """Choose from the parts of a file in several processes; the folder `work` keeps the result of each part."""
     name = usual_field(items, embedding, EMBEDDINGS) or EMBEDDINGS[0]
     parts, width = items.parts(name)
-    options |= {"cost": cost, "groups": groups}
     given = None if before is None else rows_like(before, name, width)
     if given is not None:
         options["exclude"] = np.concatenate([part.start + repeated(part.read(), given) for part in parts])
-    least = None
+    min_gain = None
     if isinstance(options["k"], str):
-        least, options["k"] = gain_for_auto(options["k"]), None
-    settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=least)
+        min_gain, options["k"] = gain_for_auto(options["k"]), None
+    settings = Settings(options.pop("diversity"), options.pop("decoder"), min_gain=min_gain)
     with bars() as progress:
+        how: Any = {"n_jobs": jobs, "work": work, "progress": progress}
         try:
-            how: Any = {"n_jobs": jobs, "work": work, "progress": progress}
             return choose_in_parts(parts, width, scores, settings, options, given, **how)
         except ValueError as error:
             raise ValueError(f"{items.name}: {error}") from None
 
 
 def ending_to_write(out: Path, as_json: bool) -> str | None:
-    """The format that the name of the file to write says, if it can be written; None for a device or a FIFO."""
+    """The format of the file to write; None for JSON, a device or a pipe. An error if the format cannot be written."""
     if out.exists() and not out.is_file():
         return None
     if as_json != (out.suffix.lower() == ".json"):
-        raise click.UsageError(
-            f"{out}: one JSON object (--json) goes to a file that ends in .json, items go to any other."
-        )
+        raise click.UsageError(f"{out}: with --json, give a file that ends in .json; without it, another ending.")
     if as_json:
         return None
-    return format_of(out, WRITTEN, "For one JSON object in a file that ends in .json, give --json.")
+    return format_of(out, WRITABLE, "For one JSON object in a file that ends in .json, give --json.")
 
 
 def usual_field(items: Items, named: str | None, usual: tuple[str, ...]) -> str | None:
-    """The field named, or the first of the usual names that the file has."""
+    """The field that the caller names, else the first of the usual names that the file has."""
     return named if named is not None else next((name for name in usual if name in items.fields), None)
 
 
 def read_scores(items: Items, named: str | None) -> FloatArray:
     name = usual_field(items, named, SCORES)
     if name is None:
-        say("No --score: all items count the same.")
+        say("There is no --score, so all items count the same.")
         return np.zeros(items.n)
     return items.numbers(name)
 
@@ -206,7 +196,7 @@ def read_costs(items: Items, name: str) -> FloatArray:
 
 
 def read_vectors(items: Items, before: Items | None, embedding: str | None, text: str | None) -> dict[str, Any]:
-    """Embeddings from the file or else tf-idf rows of its texts; what was given, and which repeat it."""
+    """Embeddings, or else tf-idf rows of texts; with those given before, and the numbers of items that repeat them."""
     if before is not None and before.fields == ["item"]:
         return read_vectors(items, None, embedding, text) | {"given": before.item_numbers("item", items.n)}
     if text is None and (name := usual_field(items, embedding, EMBEDDINGS)) is not None:
@@ -217,23 +207,21 @@ def read_vectors(items: Items, before: Items | None, embedding: str | None, text
         return {"embeddings": rows, "given": given, "exclude": repeated(rows, given)}
     name = usual_field(items, text, TEXTS)
     if name is None:
-        raise ValueError(
-            f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
-            f"{', '.join(items.fields)}. Name one by --embedding or --text."
-        )
+        advice = f"Fields found: {', '.join(items.fields)}. Name one: give --embedding FIELD or --text FIELD."
+        raise ValueError(f"{items.name} has no field called 'embedding' or 'text'. {advice}")
     texts = items.texts(name)
     if before is None:
         return {"embeddings": tfidf(texts)}
-    known = before.texts(name)
-    rows, again = tfidf([*texts, *known]), set(known)
-    exclude = np.array([i for i, one in enumerate(texts) if one in again], np.int64)
+    given_texts = before.texts(name)
+    rows, again = tfidf([*texts, *given_texts]), set(given_texts)
+    exclude = np.array([i for i, each in enumerate(texts) if each in again], np.int64)
     return {"embeddings": rows[: items.n], "given": rows[items.n :], "exclude": exclude}
 
 
 def rows_like(before: Items, name: str, width: int) -> np.ndarray:
-    """The embeddings of items chosen before, which must be as wide as those to choose from.
+    """The embeddings of items that were chosen before, which must have as many numbers as those to choose from.
 
-    They may be called otherwise there: a list of a usual name, or as many numbered columns (e0, e1, ...).
+    If that file has no such field, they may be a list with a usual name, or that many numbered columns (e0, e1, ...).
     """
     if not fnmatch.filter(before.fields, name.partition(":")[0]):
         ends = [field for field in before.fields if field[-1:].isdecimal()]
@@ -242,18 +230,18 @@ def rows_like(before: Items, name: str, width: int) -> np.ndarray:
         name = usual_field(before, None, EMBEDDINGS) or next(numbered, name)
     rows = before.vectors(name)
     if before.n and rows.shape[1] != width:
-        raise ValueError(f"{before.name}: {name!r} has {rows.shape[1]} numbers, and that of ITEMS {width}.")
+        raise ValueError(f"{before.name}: {name!r} has {rows.shape[1]} numbers, but that of ITEMS has {width}.")
     return rows.reshape(before.n, width)
 
 
 def repeated(rows: np.ndarray, given: np.ndarray) -> IntArray:
-    """Which rows are among those given."""
-    known = {row.tobytes() for row in given.astype(rows.dtype)}
-    return np.array([i for i, row in enumerate(rows) if row.tobytes() in known], np.int64)
+    """The numbers of the rows that equal one of those given."""
+    before = {row.tobytes() for row in given.astype(rows.dtype)}
+    return np.array([i for i, row in enumerate(rows) if row.tobytes() in before], np.int64)
 
 
 def tfidf(texts: list[str]) -> Any:
-    """Sparse tf-idf rows; a text without words has a row of zeros, and is similar to none."""
+    """Sparse tf-idf rows; a text without words has a row of zeros, which is similar to no other."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:

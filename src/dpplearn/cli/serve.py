@@ -1,4 +1,4 @@
-"""dpplearn serve: the page and the JSON API of the summarizer."""
+"""dpplearn serve: serves the summarizer as a web page and a JSON API."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import click
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.progress import say_when_compiling
-from dpplearn.cli import say, stoppable
+from dpplearn.cli import say
 from dpplearn.cli.options import JOBS, MODEL, Command
 
 
 @click.command(name="serve", cls=Command)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @MODEL
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
-@click.option("--token", envvar="DPPLEARN_TOKEN", metavar="TEXT", help="Clients must send it.  [env: DPPLEARN_TOKEN]")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name of the server; may be repeated.")
+@click.option("--token", envvar="DPPLEARN_TOKEN", metavar="TEXT", help="Secret of clients.  [env: DPPLEARN_TOKEN]")
 @JOBS
 def serve_command(
     host: str, port: int, names: tuple[str, ...], token: str | None, open_browser: bool, **given: Any
 ) -> None:
     """Serve the page and the JSON API until Ctrl-C.
 
-    The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It then needs
-    --token, which whoever uses it must know, or --allow-host with each name it is reached by. It does not encrypt: put
-    a proxy that does in front of it where others can reach it.
+    Only this machine can reach the server, unless you set --host. Then it needs --token, a secret that its users must
+    know, or --allow-host with each name it is reached by. It does not encrypt: if others can reach it, put a proxy that
+    does in front of it.
     """
     try:
         from dpplearn.web import Settings, create_app
@@ -46,25 +46,25 @@ def serve_command(
     given["token"] = token
     given["n_jobs"] = check_jobs(given.pop("jobs"))
     with bind(host, port) as listener:
-        url = address(listener, host)
+        url = url_of(listener, host)
         if not (is_loopback(host) or names or token):
             raise click.UsageError(
-                f"{host} may be reached from other machines. Say who may use the server: --token TEXT, for whoever "
-                "knows it (or the variable DPPLEARN_TOKEN), or --allow-host NAME, for whoever reaches it by that name."
+                f"{host} may be reached from other machines. Set a secret that users must know (--token TEXT, or the "
+                "variable DPPLEARN_TOKEN), or the names the server is reached by (--allow-host NAME)."
             )
         if is_loopback(host) or names:
-            own = urlsplit(url).netloc.rpartition(":")[0]  # 127.0.0.2 is loopback, too
-            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, own, *names]))
+            address = urlsplit(url).netloc.rpartition(":")[0]  # such as 127.0.0.2, which is loopback, too
+            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, address, *names]))
         else:
-            given["hosts"] = None  # a page elsewhere may give it a name, but does not know the token
+            given["hosts"] = None  # any name will do: a foreign page does not know the token
         if not (is_loopback(host) or token):
-            say(f"Warning: whoever reaches {host} may use the server. --token would ask who it is.")
+            say(f"Warning: anyone who reaches {host} can use the server. With --token they need a secret.")
         app = create_app(Settings(**given))
-        with say_when_compiling(lambda: None), stoppable("Ended before it was ready."):  # which nobody waits for
+        with say_when_compiling(lambda: None):  # it compiles in the background
 
             def ready() -> None:
                 say(f"Ready at {url} (Ctrl-C ends it).")
-                if open_browser:  # one of the terminal comes back only when it is left
+                if open_browser:  # in a thread, because a text browser returns only when it is closed
                     Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
             serve(app, listener, ready)
@@ -72,7 +72,7 @@ def serve_command(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the address.
+    """Whether only this machine can reach the address.
 
     >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -84,20 +84,18 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at the address, or why there is none."""
+    """A socket that listens at the address; an error that says what to do if it cannot."""
     try:
-        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: takes IPv4 too
-        return socket.create_server(where, family=family, backlog=2048, dualstack_ipv6=both)
+        return socket.create_server(place, family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
-        raise ValueError(
-            f"Cannot listen at port {port} of {host}: {error.strerror}. Give another --port (0: any that is free), or "
-            "as --host an address or a name of this machine."
-        ) from None
+        advice = "Give another --port (0: any free one), or an address or name of this machine as --host."
+        raise ValueError(f"Cannot listen on port {port} of {host}: {error.strerror}. {advice}") from None
 
 
-def address(listener: socket.socket, host: str) -> str:
-    """What to type into a browser."""
+def url_of(listener: socket.socket, host: str) -> str:
+    """The address to type into a browser."""
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"

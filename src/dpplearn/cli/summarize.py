@@ -1,4 +1,4 @@
-"""dpplearn summarize, batch and train: documents in, a summary of their own sentences out."""
+"""dpplearn summarize, batch and train: summarize documents or a whole corpus, and train the summarizer."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from dpplearn.summarize.summarizer import Summarizer
 @click.command(name="summarize", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @options.summary_options
-@click.option("--explain", is_flag=True, help="Say why, on standard error.")
+@click.option("--explain", is_flag=True, help="Print the reasons on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
-@click.option("--html", type=FILE, help="Also write a page with the sources marked.")
+@click.option("--html", type=FILE, help="Also write an HTML page with the sources marked.")
 @options.ENCODING
 def summarize_command(
     files: tuple[str, ...], explain: bool, as_json: bool, html: Path | None, encoding: str | None, **settings: Any
 ) -> None:
-    """Print a summary of FILES, which together are one cluster of documents on one topic.
+    """Print one summary of all FILES, which should be on one topic.
 
     FILES are text, Markdown, HTML, newswire, subtitles (.srt, .vtt), PDF, Word (.docx), OpenDocument (.odt), EPUB, RTF
-    or e-mail (.eml, .mbox) files, or a folder of them, or - for standard input. Those that cannot be read are named,
-    and the others go on. The summary goes to standard output, one sentence per line; everything else to standard error.
+    or e-mail (.eml, .mbox) files, or a folder of them, or - for standard input. Files that cannot be read are named and
+    left out. The summary goes to standard output, one sentence per line, and everything else to standard error.
     """
     check_out(html, "--html")
     cluster = read_cluster(files, encoding)
@@ -50,6 +50,8 @@ def summarize_command(
         say(f"Wrote {html}.")
     if summary.note:
         say(summary.note)
+    if summary.other_languages:
+        say(f"Left out, in another language than the others: {', '.join(summary.other_languages)}.")
     if as_json:
         documents = [{"id": d.id, "title": d.title} for d in cluster.documents]
         print_json(summary.to_dict() | {"documents": documents})
@@ -73,7 +75,7 @@ def read_cluster(files: tuple[str, ...], encoding: str | None) -> Cluster:
 
 
 def with_unit(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a summary, whose budget is of words where no unit is given."""
+    """The settings of a summary; a budget without a unit is in words."""
     unit = "words" if settings["unit"] is None and settings["budget"] is not None else settings["unit"]
     return settings | {"unit": unit}
 
@@ -81,18 +83,18 @@ def with_unit(settings: dict[str, Any]) -> dict[str, Any]:
 @click.command(name="batch", cls=Command)
 @click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="JSON Lines file to write.")
-@click.option("--explain", is_flag=True, help="With the sentences' places and the reasons.")
+@click.option("--explain", is_flag=True, help="Also write the places of the sentences and the reasons.")
 @options.summary_options
 @options.JOBS
 @options.SCHEDULER
 def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **settings: Any) -> None:
-    """Summarize every cluster of CORPUS, a line of JSON for each, in the corpus's order.
+    """Summarize every cluster of CORPUS, and write a line of JSON for each, in the order of the corpus.
 
-    A cluster that cannot be read or summarized is a line with an "error", and the others go on; the exit code is then
-    1. A run that was stopped goes on when the same command is run again.
+    A cluster that cannot be read or summarized gets a line with an "error", and the exit code is then 1. If the run is
+    stopped, give the same command again, and it goes on from there.
     """
     check_out(out)
-    Summarizer.load(settings["model"])  # a wrong one is told at once
+    Summarizer.load(settings["model"])  # raises now if the model is wrong
     clusters = open_corpus(corpus, skip_bad=True)
     settings = with_unit(settings) | {"work": work_beside(out), "anew": True, "n_jobs": jobs}
     with bars() as progress, scheduler_client(scheduler) as backend:
@@ -100,12 +102,9 @@ def batch_command(corpus: Path, out: Path, scheduler: str | None, jobs: int, **s
     if not result.failed:
         say(f"Wrote {result.done} summaries to {out}.")
         return
-    some = "; ".join(f"{name}: {why}" if name else why for name, why in result.failed[:3])
-    more = f"; and {len(result.failed) - 3} more" if len(result.failed) > 3 else ""
-    say(
-        f"Wrote {result.done} summaries of {result.done + len(result.failed)} clusters to {out}; {len(result.failed)} "
-        f'failed, and are lines with "error": {some}{more}'
-    )
+    first = "; ".join(f"{name}: {why}" if name else why for name, why in result.failed[:3])
+    failed, total = len(result.failed), result.done + len(result.failed)
+    say(f'Wrote {result.done} summaries of {total} clusters to {out}; {failed} failed (lines with "error"): {first}')
     raise click.exceptions.Exit(1)
 
 
@@ -122,8 +121,8 @@ def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler:
     """Train a summarizer on CORPUS and write it to a model file.
 
     CORPUS is a JSON Lines file (perhaps packed), a pattern such as "news/*.jsonl.gz", a folder with one sub-folder per
-    cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A run that was
-    stopped goes on when the same command is run again.
+    cluster, or a folder in the DUC layout. It is read piece by piece, so it may be larger than memory. If the run is
+    stopped, give the same command again, and it goes on from there.
     """
     check_out(out)
     summarizer = Summarizer(**settings)
@@ -141,16 +140,14 @@ def train_command(corpus: Path, out: Path, skip_bad: bool, jobs: int, scheduler:
 
 @contextmanager
 def scheduler_client(address: str | None) -> Iterator[Any]:
-    """A client of the cluster at an address, closed after the block; None without an address."""
+    """A client of the Dask cluster at an address, closed after the block; None without an address."""
     if address is None:
         yield None
         return
     try:
         client = import_distributed().Client(address, timeout=20)
     except (OSError, ValueError) as error:
-        raise ConnectionError(
-            f"There must be a Dask scheduler at {address}, but it cannot be reached: {error}. Start one with "
-            "`dask scheduler`, or leave --scheduler out to work on this machine."
-        ) from None
+        advice = "Start one with `dask scheduler`, or leave --scheduler out to work on this machine."
+        raise ConnectionError(f"Cannot reach a Dask scheduler at {address}: {error}. {advice}") from None
     with client:
         yield client

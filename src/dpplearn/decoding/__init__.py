@@ -1,4 +1,4 @@
-"""The best set under a budget: greedy, sampled, consensus, exact and local search."""
+"""Decoders, which choose the best set within limits: greedy, sampled, consensus, exact and local search."""
 
 from dpplearn.decoding.consensus import ConsensusSelection, consensus
 from dpplearn.decoding.diversify import diversify

@@ -1,4 +1,4 @@
-"""Loops of decoding, which see only arrays and numbers: lengths of many rows, and branch and bound."""
+"""Compiled loops of decoding: lengths of many rows, and branch and bound."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ import numpy as np
 from dpplearn._numba import jit
 
 Array = np.ndarray[Any, Any]
-WORTH_A_LOOK = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
+WORTH_A_LOOK = 1e-11  # a branch is searched if its bound exceeds the best value by more
 
 
 @jit(steps=lambda rows: rows.size)
@@ -22,32 +22,32 @@ def row_squares(rows, out):
 
 
 class Nodes(NamedTuple):
-    """The branch that a search is on: one row per depth, so that it can stop and go on."""
+    """The current branch of a search, with one row per depth, so that the search can stop and continue."""
 
     L: Array  # (n, n) kernel of the candidates
     cost: Array  # (n,)
-    noise: Array  # (n,) gains that are only rounding
+    noise: Array  # (n,) gains up to this are only rounding
     group: Array  # (n,) the group of each item
     most: Array  # (groups,) how many items of each may be chosen
-    path: Array  # (depths,) what was chosen
-    e: Array  # (depths, n) rows of the Cholesky factor of what was chosen
-    gain: Array  # (depths, n) of each candidate, given what was chosen above
+    path: Array  # (depths,) the items chosen
+    e: Array  # (depths, n) rows of the Cholesky factor of the items chosen
+    gain: Array  # (depths, n) of each candidate, given the items chosen above
     ids: Array  # (depths, n) the candidates, those of the largest gain first
-    log_gain: Array  # (depths, n) in this order, and so the next
-    density: Array  # (depths, n) places of candidates by gain for cost
-    sizes: Array  # (depths,) number of candidates, and so the next four
-    child: Array  # the next one to take
-    left: Array  # room for costs
-    slots: Array  # and for items
-    value: Array  # log det of what was chosen above
+    log_gain: Array  # (depths, n) in the order of ids
+    density: Array  # (depths, n) places in ids, by log gain for cost
+    sizes: Array  # (depths,) number of candidates
+    child: Array  # (depths,) place of the candidate to take next
+    left: Array  # (depths,) the budget that is left
+    slots: Array  # (depths,) how many more items may be chosen
+    value: Array  # (depths,) log det of the items chosen above
 
 
 @jit(steps=lambda nodes: 2 * nodes.cost.size)
 def knapsack_bound(nodes, depth):
-    """Upper bound on log det R_Z over sets Z of the candidates that are left: Hadamard, with the knapsack relaxed.
+    """Upper bound of log det R_Z over sets Z of the candidates that are left.
 
-    det R_Z <= product of R_ii, so the best Z is worth at most the fractional knapsack of log R_ii, filled by value
-    for cost (`density` lists the candidates in that order), and at most the `slots` largest values.
+    det R_Z <= product of R_ii (Hadamard). So no Z has more than the fractional knapsack of log R_ii, filled by value
+    for cost (`density`), nor more than the sum of the `slots` largest values.
     """
     log_gain, ids, density = nodes.log_gain[depth], nodes.ids[depth], nodes.density[depth]
     start, m, left, slots = nodes.child[depth], nodes.sizes[depth], nodes.left[depth], nodes.slots[depth]
@@ -74,8 +74,8 @@ def knapsack_bound(nodes, depth):
 def open_node(nodes, depth):
     """Keep the candidates that fit and gain, sort them by gain, and fill log_gain and density.
 
-    A gain only shrinks, so an item whose gain is at most 1 can raise the probability of no larger set. Nor can
-    one of which only rounding is left, at most noise_i.
+    Gains only shrink, so an item whose gain is at most 1, or at most its rounding noise_i, can raise the probability of
+    no larger set.
     """
     ids, gain, count = nodes.ids[depth], nodes.gain[depth], 0
     if nodes.slots[depth] > 0:
@@ -101,9 +101,9 @@ def open_node(nodes, depth):
 def search(nodes, depth, best, best_set, limit):
     """Depth-first branch and bound.
 
-    Child c of a node takes candidate c and leaves candidates before it out. best_set[0] is the length of the best
-    set, whose items follow. Ends after about `limit` entries of arrays touched; returns (depth, best value, nodes
-    opened), where depth -1 says that the search is complete.
+    Child c of a node takes candidate c and leaves out the candidates before it. best_set[0] is the length of the best
+    set, whose items follow. The loop ends after touching about `limit` entries of arrays, and returns (depth, best
+    value, nodes opened). Depth -1 says that the search is complete.
     """
     ids, gain, e, path, group = nodes.ids, nodes.gain, nodes.e, nodes.path, nodes.group
     opened, work = 0, 0
@@ -127,7 +127,7 @@ def search(nodes, depth, best, best_set, limit):
             chosen += group[path[a]] == group[j]
         full = chosen >= nodes.most[group[j]]
         nxt, root = depth + 1, 1.0 / np.sqrt(gain[depth, j])
-        for a in range(c + 1, m):  # what taking j leaves to those after it
+        for a in range(c + 1, m):  # gains of the later candidates, given j
             i = ids[depth, a]
             x = nodes.L[j, i]
             for t in range(depth):
@@ -135,7 +135,7 @@ def search(nodes, depth, best, best_set, limit):
             e[depth, i] = x * root
             gain[nxt, i] = gain[depth, i] - e[depth, i] ** 2
             if full and group[i] == group[j]:
-                gain[nxt, i] = 0.0  # j is the last of its group: without a gain the others leave
+                gain[nxt, i] = 0.0  # j is the last of its group: open_node drops the others
             ids[nxt, a - c - 1] = i
         work += (m - c) * (depth + 10)
         nodes.sizes[nxt], nodes.value[nxt] = m - c - 1, v

@@ -1,12 +1,12 @@
-"""The items that a decoder chooses from, as it reads them: a model's kernel, or features where they lie.
+"""The items that decoders choose from: the kernel of a model, or features that are read in place.
 
-One knob goes from quality alone to similarity alone, the same for every decoder. For diversity d in [0, 1] it works on
+All decoders share one setting, diversity d from 0 to 1. They work on the kernel
 
     L_ij(d) = q_i^a S_ij(b) q_j^a,   a = min(1, 2 - 2 d),   b = min(1, 2 d),   S(b) = (1 - b) I + b S.
 
-At 0, S(0) = I: items are ranked by quality alone. At 0.5 it is the model. At 1, q^0 = 1: similarity alone.
-Every L(d) is positive semidefinite, so every decoder has a DPP to work on. Above 0.5, with a budget or a size limit,
-decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt.fill_tilt`.
+At d = 0, S(0) = I, and only quality counts. At 0.5, L(d) is the model's own kernel. At 1, q^0 = 1, and only similarity
+counts. Every L(d) is positive semidefinite, so it is the kernel of a DPP. Above 0.5, decoders that look for the most
+probable set fill the budget or the size limit: see `dpplearn.decoding.tilt.fill_tilt`.
 """
 
 from __future__ import annotations
@@ -47,27 +47,28 @@ from dpplearn.minors import TwoSided
 from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.operand import ROWS, Dense, Operand, Rows
 
-COPIED = 2**20  # bytes of features up to which a copy in float64 is made; larger ones are read in place
+COPIED = 2**20  # features of at most so many bytes are copied as float64; larger ones are read in place
 PER_THREAD = 4_000_000  # entries of rows that a thread reads at once
-COMPILED = 2_000_000  # entries of rows beyond which a compiled loop finds their lengths
-DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
-SMALL_NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
+COMPILED = 2_000_000  # with more entries, a compiled loop computes the lengths of rows
+DENSE = 5000  # largest n for which an n x n kernel may be formed from features
+SMALL_NUGGET = 1e-6  # the nugget beside items given: too small to change which items come first
 
 
 def read_features(
     phi: Any, name: str = "phi", start: int = 0, n_jobs: int | None = None
 ) -> tuple[Features, FloatArray]:
-    """Rows and their lengths. Small dense ones are copied as float64, large ones keep their type and place.
+    """Rows and their lengths. Small dense rows are copied as float64; large ones are read in place, in their own type.
 
-    An error calls the first one row `start`.
+    `start` is the number of the first row in error messages.
     """
-    rows: Any = as_csr(phi, name) if sparse.issparse(phi) else as_numbers(phi, name, 2)
+    dense = isinstance(phi, np.ndarray) or not sparse.issparse(phi)
+    rows: Any = as_numbers(phi, name, 2) if dense else as_csr(phi, name)
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    if sparse.issparse(phi):
-        rows = rows.copy() if rows.data.nbytes <= COPIED else rows
-    else:
+    if dense:
         rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED else np.ascontiguousarray(rows)
+    elif rows.data.nbytes <= COPIED:
+        rows = rows.copy()
     squares = square_lengths(rows, n_jobs)
     least, most = squares[squares.argmin()], squares[squares.argmax()]  # quicker than min and max; also find nan
     if not (least >= SHORTEST**2 and most <= LONGEST**2):
@@ -76,21 +77,18 @@ def read_features(
         bad = start + np.flatnonzero(~np.isfinite(squares))
         if bad.size:
             which = f"row {bad[0]} is" if bad.size == 1 else f"rows {first_few(bad)} are"
-            raise ValueError(
-                f"{name} must be finite, and so the length of its rows, but {which} not. "
-                "Leave such rows out, or mend them."
-            )
+            advice = "Leave such rows out, or mend them."
+            raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not. {advice}")
     return rows, np.sqrt(squares)
 
 
 def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
-    """|rows_i|^2 in float64; of many rows by a compiled loop on threads, which reads them once and copies nothing."""
-    if sparse.issparse(rows):
+    """|rows_i|^2 in float64. For many rows, a compiled loop on threads reads them once and copies nothing."""
+    if not isinstance(rows, np.ndarray):  # sparse
         return square_sums(rows.astype(np.float64, copy=False))
     if rows.size <= COMPILED:
         rows = rows.astype(np.float64, copy=False)
-        with np.errstate(over="ignore"):
-            return np.asarray(np.matmul(rows[:, None, :], rows[:, :, None])[:, 0, 0])  # faster than einsum
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
     out, step = np.empty(rows.shape[0]), PER_THREAD // rows.shape[1] + 1
@@ -120,7 +118,7 @@ class Embedded(NamedTuple):
         return Embedded(self.rows[subset], self.lengths[subset], self.q[subset])
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
-        """e^s L(d), of which similarities count for 1 - nugget of what they are."""
+        """e^s L(d), with the similarities of different items multiplied by 1 - nugget."""
         a, b = (1.0, 1.0) if diversity == 0.5 else exponents(diversity)
         b *= 1.0 - nugget
         power = self.q if a == 1.0 else quality_power(self.q, a)
@@ -135,15 +133,15 @@ class Embedded(NamedTuple):
 
 
 class Given(NamedTuple):
-    """Items chosen before, which the next ones are not to repeat; they need not be among the candidates."""
+    """Items chosen before, which the next ones should not repeat; they need not be among the candidates."""
 
     rows: Any
     lengths: FloatArray
 
-    def directions(self, share: float) -> tuple[FloatArray, FloatArray]:
-        """Orthonormal rows V, and what the items given explain of each: P = I - V^T diag(w) V is what they leave.
+    def explained(self, share: float) -> FloatArray:
+        """Rows U such that I - U^T U = (I + c G^T G)^-1, for the unit rows G and c = share / (1 - share).
 
-        With unit rows G, P = (I + c G^T G)^-1 where c = share / (1 - share).
+        This is what the given items leave of each direction, if similarities are multiplied by `share`.
         """
         d = self.rows.shape[1]
         A = np.zeros((d, d))
@@ -154,11 +152,11 @@ class Given(NamedTuple):
             A += U.T @ U
         lam, V = linalg.eigh(A, check_finite=False, overwrite_a=True)
         there = lam > d * EPS * max(lam[-1], 1.0)
-        return V.T[there], share * lam[there] / (1.0 - share + share * lam[there])
+        return np.sqrt(share * lam[there] / (1.0 - share + share * lam[there]))[:, None] * V.T[there]
 
 
 def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntArray]:
-    """Items chosen before, and which of the candidates they are: none, where rows were given."""
+    """Items chosen before, and their numbers among the candidates: no numbers if rows were given."""
     n, d = rows.shape
     if (items := read_given_items(given, n)) is not None:
         return Given(rows[items], lengths[items]), items
@@ -172,12 +170,12 @@ def read_given(given: Any, rows: Any, lengths: FloatArray) -> tuple[Given, IntAr
 
 
 def read_given_items(given: Any, n: int) -> IntArray | None:
-    """Which of n items were chosen before, where they are given by number; None where their rows are given."""
+    """The numbers of the items chosen before, in their order, which counts in a feed; None if rows were given."""
     if sparse.issparse(given):
         return None
     plain = as_array(given, "given")
     by_number = plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0)
-    return check_items(plain, n, "given") if by_number else None  # in their order, which counts in a feed
+    return check_items(plain, n, "given") if by_number else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,13 +187,13 @@ class Candidates:
     tilt: float = 0.0
     nugget: float = 0.0
     given: Given | None = None
-    near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
-    xp: ClassVar[Any] = ArrayOps  # of the greedy engine
+    near: bool = False  # whether the kernel is the one of `dpplearn.decoding.near`
+    xp: ClassVar[Any] = ArrayOps
 
     def gains(self, k: int, expected: int | None = None) -> Gains | None:
-        """What the greedy choice of at most k items asks; None for a kernel that is not symmetric.
+        """The gains for greedy choice of at most k items; None for a kernel that is not symmetric.
 
-        What is near depends on how many are expected to be chosen, by default k.
+        The kernel of near items depends on how many items are expected to be chosen, by default k.
         """
         if self.near:
             rows, lengths, q = self.embedded
@@ -212,15 +210,9 @@ class Candidates:
         return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, before, self.xp)
 
     def explained(self) -> FloatArray:
-        """The directions that a choice begins with: what the items given explain of the others."""
+        """The directions that a choice begins with, from the items given."""
         assert self.given is not None
-        V, w = self.given.directions(self.share)
-        return np.sqrt(w)[:, None] * V
-
-    @property
-    def share(self) -> float:
-        """What similarities are multiplied by; the rest of an item is its own."""
-        return exponents(self.diversity)[1] * (1.0 - self.nugget)
+        return self.given.explained(exponents(self.diversity)[1] * (1.0 - self.nugget))
 
     @cached_property
     def operand(self) -> Operand | TwoSided:
@@ -240,7 +232,7 @@ class Candidates:
 
     @cached_property
     def embedded(self) -> Embedded:
-        """Rows, their lengths and qualities, where there are rows."""
+        """Rows, their lengths and qualities; only for models that have rows."""
         if isinstance(self.model, Embedded):
             return self.model
         assert isinstance(self.model, LowRankDPP)
@@ -252,7 +244,7 @@ class Candidates:
 
     @property
     def directions(self) -> int:
-        """How many items can be independent, as far as their number and that of columns tell."""
+        """An upper bound on how many items can be independent: the columns, and the rows of zeros."""
         return int(self.embedded.rows.shape[1] + (self.embedded.lengths <= 0.0).sum())
 
     @property
@@ -271,19 +263,17 @@ class Candidates:
 
     @cached_property
     def L(self) -> FloatArray:
-        """L(d) as a dense array, for decoders that need all of it; only for few items."""
+        """L(d) as a dense array, for decoders that need all of it; an error for many items."""
         if isinstance(self.operand, Dense):
             return self.operand.L
         self.check_few()
         return self.operand.block(np.arange(self.n))
 
     def check_few(self) -> None:
-        """An error where there are too many items for a matrix of all of them."""
+        """An error if there are too many items for an n x n matrix."""
         if self.n > DENSE:
-            raise ValueError(
-                f"This decoder forms the {self.n} x {self.n} kernel, which is offered up to {DENSE} items. "
-                "Use greedy_map, or pass fewer candidates."
-            )
+            formed = f"This decoder forms an n x n kernel for n up to {DENSE}, found {self.n} items"
+            raise ValueError(f"{formed}. Use greedy_map, or pass fewer candidates.")
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
@@ -293,12 +283,9 @@ class Candidates:
         if isinstance(self.model, LowRankDPP) and self.nugget == 0.0:
             return float(self.model.log_prob(subset))
         if isinstance(self.model, Embedded) and "log_normalizer" not in self._plain.__dict__:
-            now = np.sqrt(square_lengths(self.model.rows))  # rows may be the caller's; sums may be rounded otherwise
+            now = np.sqrt(square_lengths(self.model.rows))  # the rows may be the caller's own array
             if not np.allclose(now, self.model.lengths, rtol=1e-12, atol=0.0):
-                raise RuntimeError(
-                    "phi was changed after the set was chosen, so that its log_prob is not known any more. "
-                    "Ask for log_prob before, or decode a copy of phi."
-                )
+                raise RuntimeError("phi was changed after the choice. Ask for log_prob before, or decode a copy.")
         return self._plain.logdet(subset) - self._plain.log_normalizer
 
     @cached_property
@@ -307,21 +294,21 @@ class Candidates:
 
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
-        """The DPP with kernel L(d), to draw from, without tilt."""
+        """The DPP with kernel L(d), without tilt."""
         if self.tilt:
             return replace(self, tilt=0.0).dpp
         if isinstance(self.model, DPP | LowRankDPP) and self.diversity == 0.5 and self.nugget == 0.0:
             return self.model
         if isinstance(self.operand, Rows) and not self.operand.own.any():
             return LowRankDPP(self.operand.scaled())
-        return DPP(self.L)  # what is an item's own is in no column of rows
+        return DPP(self.L)  # nuggets are not in the rows
 
     @cached_property
     def _conditioned(self) -> Latest[DPP | LowRankDPP]:
         return Latest()
 
     def conditioned(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
-        """The DPP given what must be in and out; a second call with the same items finds its eigenvectors there."""
+        """The DPP given the items to include and exclude, kept for a second call, which then has its eigenvectors."""
         if not (include.size or exclude.size):
             return self.dpp
         key = (include.tobytes(), exclude.tobytes())
@@ -334,19 +321,14 @@ dense or scipy sparse."""
 
 
 def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
-    """The kernel or features of whatever a decoder was given, which may not be nonsymmetric unless it says so."""
+    """The candidates of a model that a decoder was given; an error for a nonsymmetric one unless that is allowed."""
     d, own = check_diversity(diversity), check_nugget(nugget)
     if isinstance(model, NonsymmetricDPP):
         if not nonsymmetric:
-            raise TypeError(
-                "this decoder relies on gains that only shrink, or on eigenvectors, and a NonsymmetricDPP has neither. "
-                "Use greedy_map or local_search."
-            )
+            raise TypeError("this decoder is not for a NonsymmetricDPP. Use greedy_map or local_search.")
         if own or d != 0.5:
-            raise ValueError(
-                f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {diversity!r} and {nugget!r}: they "
-                "are about similarity, and items that attract have none."
-            )
+            settings = f"{diversity!r} and {nugget!r}"
+            raise ValueError(f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {settings}.")
         return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d, nugget=own)
@@ -368,7 +350,7 @@ def exponents(diversity: float) -> tuple[float, float]:
 
 
 def quality_power(q: FloatArray, a: float) -> FloatArray:
-    """q^a, where an item without quality never gets any."""
+    """q^a, but 0 where q is 0, also for a = 0."""
     return q if a == 1.0 else q**a * (q > 0.0)
 
 
@@ -390,7 +372,7 @@ def diversified(L: FloatArray, diversity: float) -> FloatArray:
 
 
 def mixed(L: FloatArray, b: float) -> FloatArray:
-    """L with what is off the diagonal multiplied by b: S -> (1 - b) I + b S."""
+    """L with the entries off the diagonal multiplied by b: S -> (1 - b) I + b S."""
     if b == 1.0:
         return L
     less = b * L

@@ -1,4 +1,4 @@
-"""From scores and embeddings to a diverse selection: MMR's place, taken by a DPP."""
+"""Chooses items that score high and differ from each other, from scores and embeddings, where people use MMR."""
 
 from __future__ import annotations
 
@@ -31,14 +31,7 @@ from dpplearn.decoding.limits import (
 )
 from dpplearn.decoding.registry import check_decoder, check_options, run_decoder
 from dpplearn.decoding.scores import qualities, read_scores
-from dpplearn.decoding.selection import (
-    HOST,
-    ON_DEVICE,
-    DiverseSelection,
-    Selection,
-    Unknown,
-    log_prob_of_held,
-)
+from dpplearn.decoding.selection import HOST, ON_DEVICE, DiverseSelection, Selection, Unknown, log_prob_of_held
 from dpplearn.decoding.window import feed
 
 __all__ = ["DiverseSelection", "diversify"]
@@ -46,9 +39,8 @@ __all__ = ["DiverseSelection", "diversify"]
 TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
-REPEATS = 2e-3  # of the largest L_ii: with items given, an item that gains no more may have nothing but its nugget
-NO_RUN = Run(NO_ITEMS, np.empty(0), End.EVERY)
-BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
+REPEATS = 2e-3  # a gain below this share of the largest L_ii may be nothing but a nugget: the item repeats those given
+BORROWED = 2**28  # a selection does not keep more bytes of embeddings alive than this
 
 
 def diversify(
@@ -81,30 +73,29 @@ def diversify(
 
         q_i = sqrt(2) exp(min(1/2, 1 - diversity) z_i),    z_i = scale (score_i - mean) / sigma,
 
-    sigma being the standard deviation of the scores (or 1/40 of their range, where that is more: few scores far from
-    all others). So q grows with the score, and scores in any unit do: adding a constant or multiplying by a
-    positive number changes nothing. Scores very far from most, such as -1e9 for an item that is masked, do not count
-    for the mean and sigma, and are 20 sigma away. Where all scores are the same, but for rounding, z is 0; at diversity
-    0 the highest are chosen to the last digit. Below diversity 1/2 the similarities S_ij of
-    different items are multiplied by 2 diversity.
+    where sigma is the standard deviation of the scores, and at least 1/40 of their range. Scores may have any unit:
+    adding a constant or multiplying by a positive number changes nothing. Scores very far from most, such as -1e9 for
+    an item that is masked, do not count for the mean and sigma, and are 20 sigma away. If all scores are the same but
+    for rounding, z is 0. Below diversity 1/2 the similarities S_ij of different items are multiplied by 2 diversity;
+    at 0, scores are compared to the last digit.
 
     Parameters
     ----------
     embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, a column of lists, or a torch tensor
-        Of any length: only directions count. A row of zeros is similar to none, and so chosen early: `reason` says how
-        many were. float16, float32 and float64 are
-        read in place, memory maps and Arrow lists too; other types, byte orders and layouts are copied once. Nothing of
-        size n x n or n x k is made. A Dask array is never in memory as a whole: its blocks give candidates, among which
-        the choice is made. A tensor stays on its device, and so does what is chosen of it.
+        Rows may have any length: only directions count. A row of zeros is similar to nothing, and is therefore chosen
+        early; `reason` says how many were. float16, float32 and float64, memory maps and Arrow lists are read in place;
+        other types, byte orders and layouts are copied once. Nothing of size n x n or n x k is made. A Dask array is
+        never in memory as a whole: the choice is made among candidates from each block. A tensor stays on its device,
+        and the selection has tensors on it.
     scores : array of shape (n,), optional
         Relevance, in any unit: cosines, BM25, logits. Default: all equal.
     k : int or "auto", optional
         How many items; all of them if there are fewer. It may exceed the number of dimensions: see `kernel`. "auto"
-        takes items until a further one would add less than `min_gain` of what the first did. For other decoders than
-        "greedy" it is the largest number: where they prefer a smaller set, `reason` says so.
+        stops when every other item would add less than `min_gain` times what the first one added. Decoders other than
+        "greedy" may prefer a set of fewer than k items, and `reason` then says so.
     budget : float, optional
-        Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
-        average score as long as more than half of its squared length is new.
+        Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: an item of
+        average score does so if more than half of its squared length is new.
     cost : array of shape (n,), optional
         Positive; 1 each by default.
     diversity : float
@@ -112,34 +103,32 @@ def diversify(
     decoder : {"greedy", "sampled", "consensus", "exact", "local"}
         How the set is found; see `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     scale : float
-        Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
+        Strength of the scores, as in pyversity. It is reduced if qualities would leave the range e^-300 to e^300.
     nugget : float, optional
-        The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
-        combination of others. Default 0; beside `given` 1e-6, for near items 1e-3. What was taken is in `parameters`.
+        The part of each item that no other item shares, S = (1 - nugget) cosines + nugget I. With a nugget, no item is
+        a linear combination of others. Default: 0, 1e-6 with `given`, 1e-3 with near items; `parameters` says which.
     min_gain : float
-        As a part of what the first item adds, or the best of those to include, for k="auto". With `given`, what
-        only repeats them is left out, too.
+        For k="auto". With `given`, items that only repeat those are left out, too.
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
-        The source, class or language of each item, as texts, numbers or days: of one kind, and none missing.
+        The source, class or language of each item, as texts, numbers or days. None may be missing.
     max_per_group, min_per_group : int or dict, optional
-        How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
-        a group is kept free of `k` and of the budget.
+        How many items of each group may and must be chosen; a dict names the groups that are limited. Room for items
+        that a group must still get is kept free in `k` and in the budget.
     backfill : bool
         Once no group has room for more, lift `max_per_group` and go on, best first.
     given : array, optional
-        Items chosen before: rows like the embeddings, which need not be among them, or item numbers. What repeats
-        them adds little; none is chosen again by number (it is excluded). Limits and `log_prob` do not count them.
-        For greedy choice.
+        Items chosen before: item numbers, or rows like the embeddings. Items that repeat them add little, and items
+        given by number are excluded. Limits and `log_prob` do not count them. Only for greedy choice.
     kernel : {"auto", "linear", "near"}
-        "linear": cosines, which know d directions, and no more. "near": cosines of what items stand for, which are
-        anchors near them, and tell items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is
-        "linear" as long as there are directions for all items to choose, then "near": `parameters` says which it was.
+        "linear" compares items by cosines, which tell at most d items apart. "near" compares them by the sampled items
+        near them, and goes beyond d (`dpplearn.decoding.near`; greedy choice). "auto" is "linear" as long as there are
+        directions for all items to choose, then "near"; `parameters` says which it was.
     window : int, optional
-        Order a long list as a feed: all items stay (of `k`, the first), and each is the one that gains most given the
-        `window - 1` before it, so that so many in a row are diverse; see `dpplearn.decoding.window`. `max_per_group`
-        is for each window, and `given` was shown before.
+        Order a long list as a feed: all items stay (or the first `k`), and each is the one that gains most given the
+        `window - 1` items before it; see `dpplearn.decoding.window`. `max_per_group` then holds in each window, and
+        `given` are the items shown before.
     n_jobs : int, optional
         Threads, for many rows and for sets drawn; workers, for a Dask array. Every core by default.
     **options
@@ -149,7 +138,7 @@ def diversify(
     Returns
     -------
     DiverseSelection
-        A `Selection` that also says, for each item that was skipped, which chosen one is most similar.
+        A `Selection` that also names, for each item that was skipped, the chosen item most similar to it.
 
     Examples
     --------
@@ -172,68 +161,68 @@ def diversify(
     if n_jobs is not None:
         check_jobs(n_jobs)
     settings = check_settings(Settings(diversity, decoder, scale, nugget, least, backfill, kernel))
-    asked: dict[str, Any] = {"cost": cost, "budget": budget, "k": k, "include": include, "exclude": exclude}
-    asked |= {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    limited_by: dict[str, Any] = {"cost": cost, "budget": budget, "k": k, "include": include, "exclude": exclude}
+    limited_by |= {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
     library, other = type(embeddings).__module__.partition(".")[0], type(scores).__module__.partition(".")[0]
     if library == "dask":
         if window is not None:
             raise TypeError("window needs items in memory, and embeddings are a Dask array: pass embeddings.compute().")
-        answer: DiverseSelection = resolve_name(DASK)(
-            embeddings, scores, settings, asked, given, n_jobs=n_jobs, **options
-        )
-        return answer
+        choose_on_dask: Callable[..., DiverseSelection] = resolve_name(DASK)
+        return choose_on_dask(embeddings, scores, settings, limited_by, given, n_jobs=n_jobs, **options)
     tensors = "torch" in (library, other)
     if tensors:
         items, kind = resolve_name(TENSORS)(embeddings, scores, settings)
         host = resolve_name(HOST)
-        asked, given = {name: host(value) for name, value in asked.items()}, host(given)
+        limited_by, given = {name: host(value) for name, value in limited_by.items()}, host(given)
     else:
         items, kind = read_items(embeddings, scores, settings, n_jobs), Candidates
     if decoder == "sampled":
         options["n_jobs"] = n_jobs
     n, before = len(items.q), None
     if given is not None:
-        before, again = read_given(given, items.rows, items.lengths)
-        asked["exclude"] = np.union1d(check_subset(asked["exclude"], n, "exclude"), again)
-    limits = check_limits(n, **asked)
+        before, repeated = read_given(given, items.rows, items.lengths)
+        limited_by["exclude"] = np.union1d(check_subset(limited_by["exclude"], n, "exclude"), repeated)
+    limits = check_limits(n, **limited_by)
     if window is not None:
         selection = feed(items, settings, limits, before, window, options)
     else:
-        owner = owner_of(embeddings) if items.rows.data.nbytes > BORROWED and not tensors else None
+        owner = None
+        if items.rows.data.nbytes > BORROWED and not tensors:  # only the caller's own array outlives this call
+            owned = type(embeddings) is np.ndarray and embeddings.flags.owndata
+            owner = embeddings if owned or sparse.issparse(embeddings) else None
         selection = choose(items, settings, limits, before, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
 class Settings(NamedTuple):
-    """How to choose, whatever the items and limits are; `diversify` says what each means."""
+    """How to choose, apart from the items and the limits; `diversify` describes each setting."""
 
     diversity: float = 0.5
     decoder: str = "greedy"
     scale: float = 1.0
     nugget: float | None = None
-    min_gain: float | None = None  # of k="auto", else None
+    min_gain: float | None = None  # None unless k="auto"
     backfill: bool = False
     kernel: str = "auto"
 
     def may_be_near(self, limits: Limits) -> bool:
-        """Whether near items are chosen among where the directions end: if nobody says what items have of their own.
+        """Whether "auto" may change to the kernel of near items once the directions are used up.
 
-        Below diversity 1/2 all have something: more items than directions are independent.
+        It may not if the caller set a nugget, nor below diversity 1/2: then more items than directions are independent.
         """
         return self.kernel == "auto" and self.nugget is None and limits.sized and self.diversity >= 0.5
 
     def is_near(self, limits: Limits, given: Given | None, directions: int) -> bool:
-        """Whether near items are chosen among from the start: as asked for, or because the directions are too few."""
+        """Whether to use the kernel of near items from the start, as asked for or because there are few directions."""
         if self.kernel == "near":
-            return self.diversity > 0.0  # by score alone there is nothing to be near
+            return self.diversity > 0.0  # at 0, scores alone decide
         room = directions - (0 if given is None else len(given.lengths))
         return limits.k > room and self.may_be_near(limits) and limits.most_items > room
 
 
 def check_settings(settings: Settings) -> Settings:
-    """The same with plain numbers, or what is wrong with them."""
+    """The same with plain numbers; or an error. Python floats in range skip the slower checks, for small problems."""
     diversity, decoder, scale, nugget, _, _, kernel = settings
-    # plain numbers need no look, which would cost small problems a part of their time
     if type(diversity) is not float or not 0.0 <= diversity <= 1.0:
         settings = settings._replace(diversity=check_diversity(diversity))
     if type(scale) is not float or not 0.0 <= scale < np.inf:
@@ -250,7 +239,7 @@ def check_settings(settings: Settings) -> Settings:
 
 
 def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
-    """The least gain, beside that of the first item, for k="auto"."""
+    """The share of the first item's gain at which k="auto" stops."""
     if k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
     if not 0.0 < check_number(min_gain, "min_gain") < 1.0:
@@ -259,10 +248,11 @@ def gain_for_auto(k: str, min_gain: Any = 0.01) -> float:
 
 
 def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | None = None) -> Embedded:
-    """Rows, their lengths and qualities, one for each item, or what is wrong; without scores all are equal."""
+    """The items' rows, their lengths and qualities; without scores, all qualities are equal."""
     if isinstance(embeddings, np.ndarray) and embeddings.base is not None:
         check_whole(embeddings)
-    rows: Any = embeddings if sparse.issparse(embeddings) else as_numbers(embeddings, "embeddings")
+    plain = isinstance(embeddings, np.ndarray) or sparse.issparse(embeddings)
+    rows: Any = embeddings if plain else as_numbers(embeddings, "embeddings")
     n = rows.shape[0] if rows.ndim else 1
     if n == 0 and (scores is None or np.shape(scores) == (0,)):
         return Embedded(rows, np.empty(0), np.empty(0))
@@ -271,24 +261,15 @@ def read_items(embeddings: Any, scores: Any, settings: Settings, n_jobs: int | N
 
 
 def check_whole(rows: Any) -> None:
-    """A memory map whose file became shorter would end the process where it is read; also behind a view of one."""
+    """An error if the rows are a memory map, or a view of one, whose file became shorter: reading it would crash."""
     whole = None
     while isinstance(rows, np.ndarray):
         whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
-    if whole is None or whole.filename is None:
-        return
-    need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
-    if size < need:
-        raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {whole.filename}, which has only {size} now. Write the "
-            "file anew, and map it again."
-        )
-
-
-def owner_of(embeddings: Any) -> Any:
-    """The caller's array, if numbers are in it and nowhere else: a selection is not to keep it alive."""
-    owned = type(embeddings) is np.ndarray and embeddings.flags.owndata
-    return embeddings if owned or sparse.issparse(embeddings) else None
+    if whole is not None and whole.filename is not None:
+        need, size = whole.offset + whole.nbytes, Path(whole.filename).stat().st_size
+        if size < need:
+            found = f"a memory map of {need} bytes of {whole.filename}, which has only {size} now"
+            raise ValueError(f"embeddings are {found}. Write the file anew, and map it again.")
 
 
 def choose(
@@ -300,9 +281,9 @@ def choose(
     owner: Any = None,
     **options: Any,
 ) -> DiverseSelection:
-    """The choice among items of known quality. It does not keep rows alive that have an owner."""
+    """Choose among items whose qualities are known. The selection has only a weak reference to rows with an `owner`."""
     own = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
-    # above 1/2 the knob is in q, else in S
+    # above 1/2, diversity is already in the qualities; below, it is in the similarities
     candidates = kind(items, min(settings.diversity, 0.5), nugget=own, given=given)
     if settings.decoder == "greedy":
         if options:
@@ -313,7 +294,7 @@ def choose(
     else:
         chosen, candidates = choose_by_decoder(candidates, settings, limits, options)
         subset, gains, reason = chosen.subset, chosen.gains, chosen.reason
-    if zeros := items.lengths[subset.copy()].tolist().count(0.0):  # torch warns of indices that cannot be written
+    if zeros := items.lengths[subset].tolist().count(0.0):
         reason += f"; {zeros} of these {'is a row' if zeros == 1 else 'are rows'} of zeros, similar to nothing"
     log_prob: Any = candidates.log_prob
     if owner is not None:
@@ -330,17 +311,17 @@ def choose(
 def choose_by_decoder(
     candidates: Candidates, settings: Settings, limits: Limits, options: dict[str, Any]
 ) -> tuple[Selection, Candidates]:
-    """What another decoder than "greedy" finds, and the kernel that it was found by."""
-    asked = {'k="auto"': settings.min_gain, "backfill": settings.backfill, "given": candidates.given}
-    asked['kernel="near"'] = settings.kernel == "near"
-    for what, there in asked.items():
-        if there:
-            raise ValueError(f'{what} is for decoder="greedy", found {settings.decoder!r}.')
+    """The selection of a decoder other than "greedy", and the kernel that it used."""
+    greedy_only = {'k="auto"': settings.min_gain, "backfill": settings.backfill, "given": candidates.given}
+    greedy_only['kernel="near"'] = settings.kernel == "near"
+    for name, asked in greedy_only.items():
+        if asked:
+            raise ValueError(f'{name} is for decoder="greedy", found {settings.decoder!r}.')
     past_rank = limits.need.any() and not candidates.nugget
     if past_rank and limits.owed(greedy_run(candidates, limits, -np.inf, strict=False).items):
-        candidates = replace(candidates, nugget=SMALL_NUGGET)  # as greedy choice does
+        candidates = replace(candidates, nugget=SMALL_NUGGET)  # as `choose_greedily` does
     chosen = run_decoder(settings.decoder, candidates, limits, **options)
-    if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # draw larger sets, or smaller ones
+    if settings.decoder == "sampled" and limits.need.any() and not len(chosen):  # try sets of the right size
         chosen = run_decoder(settings.decoder, candidates, limits, **{"tilt": True} | options)
     return chosen, candidates
 
@@ -353,21 +334,21 @@ def choose_greedily(
     cost_power: float | None = None,
     stop: str | None = None,
 ) -> tuple[Run, str, Candidates]:
-    """What was chosen, why the run ended, and the kernel that it was chosen by.
+    """The run, the reason why it ended, and the kernel that it used.
 
-    First what limits allow; then what is still owed to `min_per_group`; then what `backfill` adds beyond the caps.
+    First come the items that all limits allow, then those that `min_per_group` still lacks, then those of `backfill`.
     """
     if reason := limits.empty_reason():
-        return NO_RUN, reason, candidates
+        return Run(NO_ITEMS, np.empty(0), End.EVERY), reason, candidates
     greedy = partial(best_run, gain=gain, power=cost_power)
     floor, share = least_gain(limits, stop), 0.0
     if settings.min_gain is not None:
         floor, share = -np.inf, settings.min_gain
-        if candidates.given is not None:  # what has little but a small nugget only repeats items given
+        if candidates.given is not None:  # an item with little more than its nugget repeats the given ones
             floor = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
     run, candidates = run_by_kernel(partial(greedy, floor=floor, share=share), candidates, settings, limits)
     reason = reason_of(limits, run, settings.min_gain)
-    if owed := limits.owed(run.items):  # past the rank, or below the least gain
+    if owed := limits.owed(run.items):  # their groups have only items past the rank, or with too small a gain
         candidates = candidates if candidates.nugget else replace(candidates, nugget=SMALL_NUGGET)
         run = greedy(candidates, replace(limits, include=run.items, k=run.items.size + owed), -np.inf)
         reason += f"; then {owed} for min_per_group"
@@ -387,14 +368,14 @@ def choose_greedily(
 def run_by_kernel(
     greedy: Callable[[Candidates, Limits], Run], candidates: Candidates, settings: Settings, limits: Limits
 ) -> tuple[Run, Candidates]:
-    """A greedy run by cosines, or by near items where these have too few directions; and the kernel of the two."""
+    """A greedy run by cosines, or by near items if there are too few directions; and the kernel that it used."""
     assert isinstance(candidates.model, Embedded)
     given, columns = candidates.given, candidates.model.rows.shape[1]
-    # rows of zeros are directions, too, but only a look at all of them tells
+    # `directions` also counts rows of zeros, which takes a pass over all items: so ask for it second
     if settings.is_near(limits, given, columns) and settings.is_near(limits, given, candidates.directions):
         candidates = candidates.near_items()
     run = greedy(candidates, limits)
-    if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # here the directions end
+    if run.end == End.RANK and not candidates.near and settings.may_be_near(limits):  # the directions are used up
         candidates = candidates.near_items()
         run = greedy(candidates, limits)
     return run, candidates

@@ -1,4 +1,4 @@
-"""How diverse a set is, in three numbers: how many different items it is worth, what it repeats, what it misses."""
+"""Measures how diverse a set is: how many different items it is worth, how similar two of them are, what it misses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpplearn.decoding.selection import nearest_chosen
 
 @dataclass(frozen=True, repr=False)
 class SetDiversity:
-    """What `diversity_of` found; nan where there are too few items to tell."""
+    """The three numbers of `diversity_of`; nan if there are too few items."""
 
     effective: float
     closest: float
@@ -30,10 +30,9 @@ class SetDiversity:
 def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayLike) -> SetDiversity:
     """The diversity of a set among all items, by the cosines S of their embeddings.
 
-    `effective` is its number of different items: 1 if all are the same, as many as it has if none is like another. It
-    is the exponential of the entropy of the eigenvalues of S_Y / |Y|, known as the Vendi score (Friedman and Dieng,
-    2023). `closest` is the largest similarity of two of its items, and `coverage` the worst coverage: each item there
-    is has one in the set at least so similar.
+    `effective` is the number of different items: 1 if all are the same, |Y| if no two are similar. It is exp of the
+    entropy of the eigenvalues of S_Y / |Y|, known as the Vendi score (Friedman and Dieng, 2023). `closest` is the
+    largest similarity of two items of the set, `coverage` the smallest one of any item with its nearest in the set.
 
     Parameters
     ----------
@@ -55,17 +54,17 @@ def diversity_of(X: ArrayLike | sparse.sparray | sparse.spmatrix, subset: ArrayL
 
 
 def measured_set(items: Embedded, Y: IntArray) -> SetDiversity:
-    """The diversity of a set; rows shorter than their `lengths` have something of their own, as a model may say."""
+    """The diversity of a set. Rows may be shorter than their `lengths`, which leaves items a nugget."""
     chosen = items.part(Y)
     closest = nearest_chosen(chosen, chosen, Y).similarity.max() if Y.size > 1 else np.nan
     covered = nearest_chosen(items, chosen, Y).similarity.copy()
-    covered[Y] = 1.0  # also where they have something of their own
+    covered[Y] = 1.0  # also with a nugget
     return SetDiversity(effective_number(chosen), float(closest), float(covered.min()) if Y.size else np.nan)
 
 
 def effective_number(items: Embedded) -> float:
-    """exp(-sum p log p) of the eigenvalues p of S / n; where S has cosines alone, in the smaller of n x n and d x d."""
-    there = items.lengths > 0.0  # others are similar to none, and have an eigenvalue of 1 each
+    """exp(-sum p log p) of the eigenvalues p of S / n; from a d x d matrix if it is smaller and there is no nugget."""
+    there = items.lengths > 0.0  # each row of zeros is similar to nothing, and has an eigenvalue of 1
     rows: Any = items.rows[there]
     U = to_dense(rows).astype(np.float64) / items.lengths[there, None]
     if len(U) <= U.shape[1] or not np.allclose(np.einsum("ij,ij->i", U, U), 1.0, atol=1e-2):

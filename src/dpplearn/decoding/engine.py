@@ -1,9 +1,9 @@
-"""The one greedy engine: take the best item of a block whose gains are exact, while no bound outside is above it.
+"""The greedy engine of `diversify` and `greedy_map`, for arrays and tensors.
 
-Adding item i to the chosen set Y multiplies its probability by the gain g_i = L_ii - L_iY L_Y^-1 L_Yi. It only falls as
-Y grows, so an old gain is an upper bound: a *block* of items has exact gains, all others have bounds, and a small
-problem is one block. The steps are products that numpy and torch both do, so arrays and tensors run the same code.
-`Gains` says what it asks of a kernel.
+Adding item i to the chosen set Y multiplies its probability by the gain g_i = L_ii - L_iY L_Y^-1 L_Yi. Gains only fall
+as Y grows, so an old gain is an upper bound. The engine keeps exact gains for a *block* of items and bounds for all
+others, and takes the best item of the block as long as no bound outside is above it. A small problem is one block.
+The class `Gains` lists what the engine needs from a kernel.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dpplearn._precision import AGAIN, EPS, EPS32, ROUNDING, TIE
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 
-WHOLE = 2**14  # entries of features up to which all items are one block
-POOL = 2**16  # items that blocks are made of
-FEWEST_PICKS = 4  # choices from a block, below which the next one is larger
-PASS = 2**16  # rows that one product reads in a pass over all
-FIRST_ROOM = 64  # directions that room is made for at first
-GATHER = 8  # gathering a row and making it float64 takes as long as reading so many in a pass
+WHOLE = 2**14  # with at most so many entries of features, all items are one block
+POOL = 2**16  # items from which blocks are made
+FEWEST_PICKS = 4  # after fewer choices from a block, the next block is larger
+PASS = 2**16  # rows that one product reads in a pass over all items
+FIRST_ROOM = 64  # directions for which there is room at first
+GATHER = 8  # gathering a row for a block takes as long as reading so many rows in a pass
 TINY = 1e-300
 
 
@@ -39,15 +39,15 @@ class Run(NamedTuple):
 class ArrayOps:
     """The few operations that numpy and torch spell differently."""
 
-    start = 256  # items in a block: more cost more at each step, fewer are used up sooner
+    start = 256  # items in a block: more make each step slower, fewer are used up sooner
     smaller = staticmethod(np.minimum)
     log = staticmethod(np.log)
     choose = staticmethod(np.where)
     host = staticmethod(np.asarray)
     where = staticmethod(lambda mask: mask.nonzero()[0])
-    at = staticmethod(lambda place, x, y, z: (x.item(place), y.item(place), z.item(place)))  # one wait for a device
+    at = staticmethod(lambda i, x, y, z: (x.item(i), y.item(i), z.item(i)))  # one wait for a device
     multiply = staticmethod(np.multiply)
-    put = staticmethod(lambda x, like: x)  # noqa: ARG005  # tensors go to its device
+    put = staticmethod(lambda x, like: x)  # noqa: ARG005  # TensorOps moves x to the device of `like`
     precision = staticmethod(lambda rows: EPS if rows.dtype == np.float64 else EPS32)  # of products with rows
     wide = staticmethod(lambda x: x.astype(np.float64, copy=False))
     dot = staticmethod(np.ndarray.dot)  # twice as fast as @ for few numbers
@@ -56,27 +56,27 @@ class ArrayOps:
 
     @staticmethod
     def best(x: Any, items: Any, tie: float, one: float) -> tuple[float, int, int]:
-        """The largest number, the first place of one that ties with it, and the item there; one wait for a device."""
+        """The largest number, the first place of a number that ties with it, and the item there."""
         most = x.item(x.argmax())  # faster than max
-        place = int((x >= most - tie * (one + abs(most))).argmax())
+        place = (x >= most - tie * (one + abs(most))).argmax()
         return most, place, items.item(place)
 
     @staticmethod
     def explained(rows: Any, U: Any) -> FloatArray:
-        """The length of each row's part along directions that are about orthonormal, in the rows' own type."""
+        """The length of the part of each row along nearly orthonormal directions, in the rows' own type."""
         kind = np.float64 if rows.dtype == np.float64 else np.float32
         x = np.asarray(rows.astype(kind, copy=False) @ U.astype(kind).T)
         return np.sqrt(np.einsum("ij,ij->i", x, x, dtype=np.float64))
 
 
 class Rule:
-    """What greedy compares: a score that grows with the gain, so that its bound gives one of the score.
+    """The score by which items are compared. It grows with the gain, so a bound of the gain gives a bound of the score.
 
-    (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
+    The score is (g - 1) / w for "probability" and log g / w for "log"; "auto" is as "log", but does not divide losses.
     Weights w are powers of costs in units of their mean. If all are 1, each rule orders the items as g itself does.
 
-    Scores that differ by rounding, by `tie` of them at most, are equal; of equals the cheaper item comes first (for
-    "probability" the one that gains more), then the one with the smaller number.
+    Scores that differ by at most the share `tie`, as by rounding, are equal. Among equals the cheaper item comes first
+    (for "probability" the one that gains more), then the one with the smaller number.
     """
 
     def __init__(
@@ -99,25 +99,25 @@ class Rule:
         return self.xp.choose(g > 0.0, x, -np.inf)
 
     def below(self, score: Any) -> Any:
-        """The lowest score that ties with this one, so that rounding does not decide."""
+        """The lowest score that ties with this one."""
         return score - self.tie * (self.one + abs(score))
 
     def key(self, g: Any, items: Any) -> Any:
-        """What breaks ties, the larger first; only used where costs differ."""
+        """A number that breaks ties, the larger first; only used if costs differ."""
         return g if self.name == "probability" else -self.cost[items]
 
     def best(self, g: Any, items: Any) -> tuple[float, int, int]:
         """The best score, its place and its item."""
         scores = g if self.plain else self.scores(g, items)
-        best, place, j = self.xp.best(scores, items, self.tie, self.one)
-        if self.cost is not None:
-            key = self.xp.choose(scores >= self.below(best), self.key(g, items), -np.inf)
-            _, place, j = self.xp.best(key, items, self.tie, 0.0)
-        return best, place, j
+        best: tuple[float, int, int] = self.xp.best(scores, items, self.tie, self.one)
+        if self.cost is None:
+            return best
+        key = self.xp.choose(scores >= self.below(best[0]), self.key(g, items), -np.inf)
+        return best[0], *self.xp.best(key, items, self.tie, 0.0)[1:]
 
 
 class Gains:
-    """What the engine asks of a kernel. A block and its gains are arrays, or tensors on a device."""
+    """What the engine needs from a kernel. A block and its gains are arrays, or tensors on a device."""
 
     n: int
     start: int  # items in the first block
@@ -125,37 +125,37 @@ class Gains:
     xp: Any  # ArrayOps, or the same for tensors
 
     def block(self, items: Any) -> Any:
-        """The exact gains of some items in ascending order, which are the block from now on."""
+        """Make these items, in ascending order, the block; their exact gains, which the engine updates in place."""
         raise NotImplementedError
 
     def take(self, j: int, place: int | None = None) -> float:
-        """The gain of an item that is chosen now, at this place of the block if there is one; 0 where it has none."""
+        """Choose an item, at this place of the block if it is in the block; its gain, or 0 if it has none."""
         raise NotImplementedError
 
     def fall(self) -> Any:
-        """By how much the gains of the block fell with the item taken last."""
+        """By how much the gains of the block fell with the item chosen last."""
         raise NotImplementedError
 
-    def least(self, items: Any) -> Any:  # noqa: ARG002  # for gains that have rounding
-        """The largest gains that may be rounding of 0."""
+    def least(self, items: Any) -> Any:  # noqa: ARG002
+        """The largest gains of these items that may be rounding of 0."""
         return 0.0
 
-    def refresh(self, size: int) -> bool:  # noqa: ARG002  # for gains that can pass over all items
-        """Lower all bounds by a pass over all items, if that helps and costs less than a block of this size."""
+    def refresh(self, size: int) -> bool:  # noqa: ARG002
+        """Lower the bounds by a pass over all items, unless that costs more than a block of this size."""
         return False
 
 
 @dataclass
 class GreedyRun:
-    """Algorithm 2: take the best of a block of items whose gains are exact, as long as no bound outside is above it."""
+    """Algorithm 2 with blocks: see the module docstring."""
 
     gains: Gains
     limits: Limits
     rule: Rule
     floor: float  # the gain that an item must exceed
-    share: float = 0.0  # and beside it, as a share of what the first item gained, or the best of those to include
-    left: Remaining | None = None  # where there is a budget, or a quota
-    pool: Any = None  # items with the largest bounds, of which blocks are made
+    share: float = 0.0  # an item must also exceed this share of the first item's gain, or of the best one to include
+    left: Remaining | None = None  # only with a budget or a quota
+    pool: Any = None  # items with the largest bounds, from which blocks are made
     low: Any = False  # whether an item was dropped for its low gain
 
     def run(self) -> Run:
@@ -164,22 +164,26 @@ class GreedyRun:
         self.xp, self.size, self.floor = gains.xp, gains.start, self.floor * (1.0 + TIE)
         if limits.names or limits.budget < np.inf:
             self.left = Remaining(limits, limits.include)
-        items, found = limits.include.tolist(), list[float]()
+        items, factors = limits.include.tolist(), list[float]()
         for j in items:
-            found.append(gains.take(j))
-            if found[-1] <= 0.0:
-                return Run(limits.include[: len(found)], np.array(found), End.IMPOSSIBLE)
-        if self.share > 0.0 and found:
-            self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
+            factors.append(gains.take(j))
+            if factors[-1] <= 0.0:
+                return Run(limits.include[: len(factors)], np.array(factors), End.IMPOSSIBLE)
+        if self.share > 0.0 and factors:
+            self.floor = max(self.floor, self.share * max(factors) * (1.0 + TIE))
         if limits.include.size or limits.exclude.size:
             gains.bound[self.xp.put(np.flatnonzero(~limits.alive), gains.bound)] = -np.inf
-        picks = -1  # since the block was made; -1: there is no block
+        picks = -1  # choices from the block; -1 if there is none
+        best_of, take, fall = rule.best, gains.take, gains.fall  # looked up once, for small problems
+        limited = self.left is not None or self.floor > -np.inf or self.share > 0.0
         while len(items) < limits.k:
-            if picks < 0 and not self.build():
-                break
-            picks = max(picks, 0)
-            g = self.g
-            best, place, j = rule.best(g, self.items)  # two waits for a device for each item: here, and for its gain
+            if picks < 0:
+                if not self.build():
+                    break
+                picks, g = 0, self.g
+            if picks % FIRST_ROOM == FIRST_ROOM - 1:
+                check_stop()
+            best, place, j = best_of(g, self.items)  # a device is waited for here, and in `take`
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
@@ -187,30 +191,29 @@ class GreedyRun:
                 self.put_back(best, picks)
                 picks = -1
                 continue
-            gain = gains.take(j, place)
+            gain = take(j, place)
             g[place] = -np.inf
             if gain == 0.0:  # others may have none either
                 g[g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
-            found.append(gain)
+            factors.append(gain)
+            picks += 1
             if len(items) == limits.k:
                 break
+            g -= fall()
+            if not limited:
+                continue
             if self.share > 0.0 and len(items) == limits.include.size + 1:
-                self.floor = max(self.floor, self.share * max(found) * (1.0 + TIE))
-            picks += 1
-            g -= gains.fall()
+                self.floor = max(self.floor, self.share * max(factors) * (1.0 + TIE))
             if self.left is not None:
                 self.left.take(j)
-            if self.left is not None or self.floor > -np.inf:
-                self.drop()
-            if picks % FIRST_ROOM == 0:
-                check_stop()
+            self.drop()
         otherwise = End.GAIN if bool(self.low) else End.RANK
-        return Run(np.array(items, np.int64), np.array(found), why_ended(limits, items, otherwise))
+        return Run(np.array(items, np.int64), np.array(factors), why_ended(limits, items, otherwise))
 
     def build(self) -> bool:
-        """Make a block of the items with the largest bounds; False where no candidate is left."""
+        """Make a block of the items with the largest bounds; False if no candidate is left."""
         if self.pool is None:
             there = self.xp.where(self.gains.bound > -np.inf)
             self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
@@ -223,9 +226,9 @@ class GreedyRun:
         return len(self.items) > 0
 
     def top(self, items: Any, m: int) -> tuple[Any, float]:
-        """The m of these items with the best scores by their bounds, and the best score of the others.
+        """The m of these items whose bounds have the best scores, and the best score of the others.
 
-        With them come up to m more that tie with the last.
+        Up to m more items come with them if their scores tie with the last one.
         """
         if m >= len(items):
             return items, -np.inf
@@ -233,7 +236,7 @@ class GreedyRun:
         scores = rule.scores(bound[items], items)
         cut = self.xp.largest(scores, m + 1)
         there = self.xp.where(scores >= rule.below(cut))
-        if len(there) > 2 * m:  # of too many ties the first
+        if len(there) > 2 * m:  # too many ties: only the first of them
             above = scores > 2 * cut - rule.below(cut)
             ties = there[~above[there]]
             if rule.cost is not None:
@@ -243,7 +246,7 @@ class GreedyRun:
         return items[there], cut
 
     def put_back(self, best: float, picks: int) -> None:
-        """Keep the block's gains as bounds; after a short-lived block comes a larger one, or a pass over all items."""
+        """Keep the block's gains as bounds. After few choices, make a larger block or a pass over all items."""
         self.gains.bound[self.items] = self.g
         if picks < FEWEST_PICKS:
             self.size *= 4
@@ -255,7 +258,7 @@ class GreedyRun:
             self.pool = self.pool[self.gains.bound[self.pool] > -np.inf]
 
     def drop(self) -> None:
-        """Drop items of the block that no longer fit, whose group is full, or that gain too little."""
+        """Drop the items of the block that no longer fit, whose group is full, or whose gain is too low."""
         if self.floor > -np.inf:
             low = (self.g <= self.floor) & (self.g > -np.inf)
             self.low = self.low | low.any()
@@ -269,22 +272,22 @@ class GreedyRun:
 class RowGains(Gains):
     """Gains of items with L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, and L_ii = diag_i.
 
-    Each item taken adds a direction u = P b_j / sqrt(g_j), where b_j = scale_j rows_j and P = I - U^T U for the
-    directions U so far. Then g_i = L_ii - |U b_i|^2. If own is 0, the directions are orthonormal, and there are as many
+    Each item chosen adds a direction u = P b_j / sqrt(g_j), where b_j = scale_j rows_j and P = I - U^T U for the
+    directions U so far. Then g_i = L_ii - |U b_i|^2. If own is 0, the directions are orthonormal, and at most as many
     as the rank. Otherwise there may be more of them than columns: then we replace them by fewer with the same U^T U, so
-    that memory does not grow with k. U starts with directions of items chosen before, if not None.
+    that memory does not grow with k. If items were chosen before, U starts with their directions.
     """
 
     def __init__(self, rows: Any, scale: Any, diag: Any, own: Any, k: int, U: Any, xp: Any) -> None:
         self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
         self.n, self.d = rows.shape
-        self.sparse = sparse.issparse(rows)
+        self.sparse = not isinstance(rows, np.ndarray) and sparse.issparse(rows)  # may be a tensor
         self.start = self.n if self.n * self.d <= WHOLE else xp.start  # a small problem is one block
         self.U = xp.put(np.empty((min(FIRST_ROOM, max(k, 1)), self.d)) if U is None else U, diag)
-        self.t, self.known = 0 if U is None else len(U), 0  # directions, and those that `base` accounts for
+        self.t, self.known = 0 if U is None else len(U), 0  # number of directions; those that `base` has subtracted
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
-        self.base: Any = None  # bounds by the last pass over all
+        self.base: Any = None  # bounds of the last pass over all items
 
     def block(self, items: Any) -> Any:
         rows, self.s, self.L = self.rows, self.scale, self.diag
@@ -307,7 +310,7 @@ class RowGains(Gains):
             U = self.U[:t]
             v = x - dot(dot(U, x), U)
         gain, diag, scale = self.xp.at(place, self.g, self.L, self.s)
-        if gain <= AGAIN * diag:  # digits may be lost
+        if gain <= AGAIN * diag:  # digits may be lost: compute the gain anew
             own = float(self.own[j])
             gain, before = own + max(scale * float(dot(x, v)) * scale, 0.0), diag - own
             while not own and 0.0 < gain < AGAIN * before:  # once more (Kahan)
@@ -363,33 +366,29 @@ class RowGains(Gains):
 
 
 class KernelGains(Gains):
-    """Gains of items with a kernel L: one row of its Cholesky factor for each item taken; all items are one block."""
+    """Gains of items with a kernel L: one row of its Cholesky factor for each item chosen. All items are one block."""
 
     xp = ArrayOps
 
     def __init__(self, L: FloatArray, k: int) -> None:
         self.L = L
         self.n = self.start = len(L)
-        self.diag = L.diagonal() + 0.0
-        self.bound = self.diag + 0.0
+        self.diag, self.bound = L.diagonal() + 0.0, L.diagonal() + 0.0
         self.C = np.empty((max(min(k, self.n), 1), self.n))
-        self.t, self.items = 0, self.bound  # at first all items are the block
+        self.t, self.items = 0, self.bound
 
     def block(self, items: Any) -> Any:
         self.items = items
         return (self.diag - (self.C[: self.t] ** 2).sum(0))[items]
 
-    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # reads L itself
+    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002
         c = self.C[: self.t, j]
         gain = float(self.diag[j] - c @ c)
         if gain <= (self.t + 1) * ROUNDING * float(self.diag[j]):
             return 0.0
-        # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
-        e = self.L[j] - c @ self.C[: self.t]
-        e *= gain**-0.5
-        self.C[self.t] = e
+        self.C[self.t] = (self.L[j] - c @ self.C[: self.t]) * gain**-0.5  # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j)
         self.t += 1
-        return float(gain)
+        return gain
 
     def fall(self) -> Any:
         e = self.C[self.t - 1]

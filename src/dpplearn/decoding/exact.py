@@ -1,4 +1,4 @@
-"""The most probable set under a budget, proved so: branch and bound for few items."""
+"""The most probable set within limits, with a proof: branch and bound for few items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.process import impossible
 
-WORK_AT_ONCE = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
+WORK_AT_ONCE = 30_000_000  # entries touched between two looks at the clock: some ten milliseconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,12 +29,12 @@ class ExactSelection(Selection):
     Attributes
     ----------
     gap : float
-        No feasible set has a log-probability (of the model at the given diversity, above 0.5 with s |Y| added as
-        `exact_map` says) above this one's by more than `gap`; 0 where the search is complete.
+        No set within the limits has a higher log-probability by more than `gap` (at the given diversity; above 0.5 with
+        s |Y| added, see `dpplearn.decoding.tilt.fill_tilt`). It is 0 if the search is complete.
     optimal : bool
-        Whether it is.
+        Whether the search is complete.
     nodes : int
-        Sets looked at.
+        Number of sets searched.
     """
 
     gap: float
@@ -58,22 +58,22 @@ def exact_map(
 ) -> ExactSelection:
     """The most probable set whose cost is at most the budget, equation (20), by branch and bound.
 
-    Below a node that has chosen Y, the other items have the conditional kernel R, the Schur complement of L_Y. No set
-    Z of them is worth more than log det R_Z <= sum of log R_ii (Hadamard), with the knapsack relaxed to
-    fractions of items. Items with R_ii <= 1 leave, because they can raise no probability. For up to about 60 items and
-    sets of 8; the search starts from `greedy_map` improved by `local_search`.
+    At a node where Y is chosen, the other items have the conditional kernel R, the Schur complement of L_Y. A set Z of
+    them adds log det R_Z, at most the sum of log R_ii (Hadamard), which we bound by a knapsack with fractions of items.
+    Items with R_ii <= 1 leave, because they cannot raise the probability. The search starts from the set of
+    `greedy_map`, improved by `local_search`, and is for up to about 60 items and sets of 8.
 
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, groups, max_per_group, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     time_limit : float, optional
-        Seconds; None for no limit. When they are over, the best set found is returned with its gap.
+        Seconds; None for no limit. When the time is over, the best set so far is returned with its gap.
 
     Returns
     -------
     ExactSelection
-        May be the empty set: up to diversity 0.5, where all qualities are below 1, it is the most probable.
+        May be the empty set: if all qualities are below 1, it is the most probable one up to diversity 0.5.
 
     Examples
     --------
@@ -88,15 +88,12 @@ def exact_map(
 
 
 def exact_choice(candidates: Candidates, limits: Limits, time_limit: float | None = 60.0) -> ExactSelection:
-    """What `exact_map` finds."""
+    """`exact_map` for candidates and limits that are already checked."""
     if limits.need.any():
-        raise ValueError(
-            "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
-            'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
-        )
+        advice = 'Use greedy_map or local_search (the decoders "greedy" and "local"), or name items in include.'
+        raise ValueError(f"exact_map has no min_per_group: it takes only items that raise the probability. {advice}")
     seconds = check_budget(time_limit, "time_limit")
-    reason = limits.empty_reason()
-    if reason:
+    if reason := limits.empty_reason():
         return ExactSelection.nothing(reason, candidates.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
     aim = replace(candidates, tilt=fill_tilt(candidates, limits))
@@ -123,7 +120,7 @@ def branch_and_bound(
     n = rest.size
     if n == 0:
         return start, 0.0, 0
-    # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
+    # no set has more items; the search subtracts costs in another order, so leave room for its rounding
     most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
     depths = min(slots, most, n) + 1
     e, gain, log_gain = (np.empty((depths, n)) for _ in range(3))
@@ -142,7 +139,7 @@ def branch_and_bound(
         depth, best, opened = search(nodes, depth, best, best_set, WORK_AT_ONCE)
         looked += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    if logdet(candidates.operand.block(Y)) - first <= WORTH_A_LOOK:  # better by rounding alone: ties are the start's
+    if logdet(candidates.operand.block(Y)) - first <= WORTH_A_LOOK:  # better only by rounding: a tie
         Y = start
     gap = max((nodes.value[t] + knapsack_bound(nodes, t) for t in range(depth + 1)), default=-np.inf) - best
     return Y, float(gap) if gap > WORTH_A_LOOK else 0.0, looked

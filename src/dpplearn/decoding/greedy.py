@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper: add the item with the largest gain for its cost, until nothing fits."""
+"""Greedy choice, Algorithm 2 of the paper: add the item with the largest gain for its cost, until nothing fits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpplearn.decoding.near import NearGains
 from dpplearn.decoding.selection import HOST, ON_DEVICE, Selection
 from dpplearn.minors import TwoSided
 
-READ = "dpplearn.torch.selecting:read_tensor_model"  # imported with the first tensor
+READ_TENSORS = "dpplearn.torch.selecting:read_tensor_model"  # imported with the first tensor
 
 
 def greedy_map(
@@ -48,41 +48,32 @@ def greedy_map(
         "probability":  (g_i - 1) / cost_i^r        the paper's rule, equation for line 3 of Algorithm 2
         "log":          log g_i / cost_i^r          the gain in log-probability
 
-    An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
-    chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
-    upper bounds, and only a block of items is kept up to date: O(n d) for a pass over all, and few passes. With
-    a nugget and k > d, at most 2 d directions stand for all items chosen, so that memory does not grow with k.
+    Items that no longer fit leave the candidates, and so do linear combinations of the items chosen, such as
+    duplicates: their gain is 0. Time is O(n k^2) for a kernel, and a few passes of O(n d) for features; with a nugget
+    and k > d, memory does not grow with k.
 
     Parameters
     ----------
     dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi); or torch tensors: a kernel (n, n), or (q, phi)
         With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
         no n x n array is formed, and float16, float32 and float64 features are read in place.
-    cost : array of shape (n,), optional
-        Positive; 1 each by default.
-    budget : float, optional
-        Largest total cost.
+    cost, budget, include, exclude, groups, max_per_group, min_per_group
+        As in `diversify`.
     k : int, optional
         Largest number of items.
     gain : {"auto", "probability", "log"}
         See Notes.
     cost_power : float, optional
-        r above. Default 1, the paper's, for "probability" and "log"; 0 ignores cost. With "auto", by default
-        0, 1/2 and 1 are tried.
+        r above. Default 1, as in the paper, for "probability" and "log"; 0 ignores cost. By default, "auto" tries 0,
+        1/2 and 1.
     stop : {"full", "no-gain"}, optional
-        "full" goes on until nothing fits, like the paper, though the probability may fall; "no-gain" takes only
-        items that raise it. Default: "full" where there is a budget or a size limit, else "no-gain".
-    include, exclude : arrays of item numbers
-        Items that must be in, which come first, and items that must not.
-    groups : array of shape (n,), optional
-        The source, class or sentence of each item, as texts or numbers.
-    max_per_group, min_per_group : int or dict, optional
-        How many items of each group may and must be chosen; a dict names the groups that are limited.
+        "full" goes on until nothing fits, as in the paper, even if the probability falls; "no-gain" takes only items
+        that raise it. Default: "full" with a budget or a size limit, else "no-gain".
     diversity : float
         0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.candidates`.
     nugget : float
-        The part of each item that is its own: similarities are multiplied by 1 - nugget, S -> (1 - nugget) S +
-        nugget I. With one, no item is a linear combination of others, and `k` may exceed the rank of the features.
+        Similarities are multiplied by 1 - nugget, S -> (1 - nugget) S + nugget I. With a nugget, no item is a linear
+        combination of others, and `k` may exceed the rank of the features.
 
     Returns
     -------
@@ -91,15 +82,14 @@ def greedy_map(
 
     Notes
     -----
-    Where every gain is below 1 (items with q < 1: usual after learning on large ground sets), g - 1 and log g are
-    negative, and dividing by cost prefers *costly* items. So `gain="auto"` divides only a gain by cost^r, compares
-    losses as they are, does so for r = 0, 1/2 and 1, and returns the most probable of the three sets.
+    If every gain is below 1 (items with q < 1: usual after learning on large ground sets), g - 1 and log g are
+    negative, and dividing by cost prefers *costly* items. So `gain="auto"` divides log g by cost^r only if it is
+    positive, does so for r = 0, 1/2 and 1, and returns the most probable of the three sets. Among items with the same
+    score, the cheaper comes first. With equal costs, one run is enough.
 
-    Where the model's own gains fill the budget, taking the better of the rules with and without costs is what gives
-    greedy its guarantee (Leskovec et al., 2007). Where every item is a loss, it is the rule without costs, which a
-    common factor on all qualities does not change, and which takes about as many items as the model expects.
-    docs/evaluation.md compares it with others on texts, benchmarks/results/decoding.json on random problems. Of
-    items with the same score the cheaper comes first. With equal costs all three runs are the same, and one is made.
+    If gains above 1 fill the budget, the better of the rules with and without costs has the known guarantee of greedy
+    choice (Leskovec et al., 2007). docs/evaluation.md compares the rules on texts, benchmarks/results/decoding.json on
+    random problems.
 
     Examples
     --------
@@ -115,7 +105,7 @@ def greedy_map(
     parts = dpp if isinstance(dpp, tuple) else (dpp,)
     tensors = any(map(is_tensor, parts))
     if tensors:
-        candidates = resolve_name(READ)(dpp, diversity, nugget)
+        candidates = resolve_name(READ_TENSORS)(dpp, diversity, nugget)
         cost, include, exclude, groups = map(resolve_name(HOST), (cost, include, exclude, groups))
     else:
         candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
@@ -125,16 +115,11 @@ def greedy_map(
 
 
 def greedy_choice(
-    candidates: Candidates,
-    limits: Limits,
-    gain: str = "auto",
-    cost_power: float | None = None,
-    stop: str | None = None,
+    candidates: Candidates, limits: Limits, gain: str = "auto", cost_power: float | None = None, stop: str | None = None
 ) -> Selection:
-    """What `greedy_map` finds."""
+    """`greedy_map` for candidates and limits that are already checked."""
     check_rule(gain, cost_power, stop)
-    reason = limits.empty_reason()
-    if reason:
+    if reason := limits.empty_reason():
         return Selection.nothing(reason, candidates.log_prob)
     return as_selection(candidates, limits, greedy_run(candidates, limits, least_gain(limits, stop), gain, cost_power))
 
@@ -143,13 +128,10 @@ def greedy_run(
     candidates: Candidates, limits: Limits, floor: float, gain: str = "auto", power: float | None = None, *,
     strict: bool = True,
 ) -> Run:  # fmt: skip
-    """A greedy run that has all it must have of each group.
-
-    Else an error says which group it lacks; or, if not `strict`, it has as much as may be.
-    """
+    """A greedy run that meets min_per_group; if it cannot, an error, or unless `strict` a run that nearly does."""
     greedy = partial(best_run, candidates, gain=gain, power=power)
     run = greedy(limits, floor)
-    if limits.owed(run.items):  # first what groups must have, while there are independent items; then it goes on
+    if limits.owed(run.items):  # begin again with what groups must have, as long as there are independent items
         owing = limits.counts(limits.include) < limits.need
         others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[limits.group]))
         size = limits.include.size + limits.owed(limits.include)
@@ -157,13 +139,10 @@ def greedy_run(
         run = greedy(replace(limits, include=first.items), floor)
     short = np.flatnonzero(limits.counts(run.items) < limits.need)
     if short.size and strict:
-        advice = "Use greedy_map with nugget=1e-6, which leaves every item a little of its own."
-        if isinstance(candidates.operand, TwoSided):
-            advice = "Ask for fewer of it, or name some in include."
-        raise ValueError(
-            f"greedy choice cannot meet min_per_group for group {limits.names[short[0]]!r}: its items are linear "
-            f"combinations of others that are chosen. {advice}"
-        )
+        nonsymmetric = isinstance(candidates.operand, TwoSided)
+        advice = "Ask for fewer, or name some in include." if nonsymmetric else "Use greedy_map with nugget=1e-6."
+        found = f"group {limits.names[short[0]]!r}, whose items are linear combinations of others that are chosen"
+        raise ValueError(f"greedy choice cannot meet min_per_group for {found}. {advice}")
     return run
 
 
@@ -175,12 +154,12 @@ def best_run(
     power: float | None = None,
     share: float = 0.0,
 ) -> Run:
-    """The most probable of the runs that are to be tried: for "auto" three, which differ in how much costs count."""
+    """A greedy run, or the most probable of three runs with different powers of cost for gain="auto"."""
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
     runs, expected = [], None
-    if candidates.near:  # how near items are depends on how many are chosen; where nobody says, on the root of all
+    if candidates.near:  # this kernel depends on how many items are chosen; without any limit we expect sqrt(n)
         expected = limits.most_items if limits.bounded else isqrt(limits.cost.size)
     for r in powers:
         if len(powers) > 1:
@@ -190,18 +169,18 @@ def best_run(
             assert isinstance(candidates.operand, TwoSided)
             run = greedy_nonsymmetric(candidates.operand, limits, Rule(gain, limits, r), floor)
         else:
-            # where given qualities alone decide, next to nothing of a gain is rounding
+            # if qualities alone decide, gains are exact, and hardly any difference is rounding
             tie = TINY if candidates.diversity == 0.0 and isinstance(candidates.model, Embedded) else TIE
             run = GreedyRun(gains, limits, Rule(gain, limits, r, gains.xp, gains.bound, tie), floor, share).run()
         if run.end == End.IMPOSSIBLE:
             without = limits.include[candidates.diag[limits.include] <= 0.0]
             why = "some of its items are linear combinations of the others. Include fewer of them."
-            if without.size and gains is not None:  # in a kernel that is not symmetric, it may have a gain with another
+            if without.size and gains is not None:  # in a nonsymmetric kernel it may have a gain beside another item
                 why = f"item {without[0]} has quality 0. Leave it out."
             raise ValueError(f"include={limits.include.tolist()} has probability 0: {why}")
         runs.append(run)
     best = runs[0]
-    if len(runs) > 1:  # quotas first; rounded, so that of runs that reach the same set the first counts
+    if len(runs) > 1:  # quotas come first; rounding makes the first of several runs to the same set count
         best = max(runs, key=lambda run: (-limits.owed(run.items), round(float(np.log(run.gains).sum()), 9)))
     if isinstance(gains, NearGains):
         items = gains.to_middles(best.items, limits)
@@ -211,14 +190,14 @@ def best_run(
 
 
 def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: float) -> Run:
-    """As `GreedyRun`, in a kernel that need not be symmetric; O(n (d + t)) for the t-th item.
+    """As `GreedyRun`, for a kernel that need not be symmetric; O(n (d + t)) for the t-th item.
 
-    With items that attract, a gain may grow with Y: no old gain is a bound, and a candidate without one stays one.
+    Items may attract each other, so a gain may grow with Y: old gains are no bounds, and items without a gain stay.
     """
     n, forced = operand.n, limits.include
     k = min(limits.k, n)
     g = operand.diag.copy()
-    reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
+    reach = np.abs(g)  # sum of the sizes of all terms of g: a gain that is small beside it is rounding
     rank = min(k, operand.width)
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
@@ -253,7 +232,7 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
 
 
 def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
-    """What each multiplied the probability by, in this order; an equal share where one does it only with another."""
+    """The factor of the probability by each item in this order; equal shares if a smaller set has probability 0."""
     sizes = np.arange(forced.size + 1)
     logs = operand.logdets(np.append(0, np.cumsum(sizes)), np.concatenate([forced[:t] for t in sizes]))
     if logs.min() == -np.inf:
@@ -267,7 +246,7 @@ def least_gain(limits: Limits, stop: str | None) -> float:
 
 
 def check_rule(gain: str = "auto", cost_power: float | None = None, stop: str | None = None) -> None:
-    """An error where what items are compared by, or when to stop, is none that is known."""
+    """An error for an unknown gain, cost_power or stop."""
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
         check_choice(stop, "stop", ("no-gain", "full"))
@@ -276,25 +255,25 @@ def check_rule(gain: str = "auto", cost_power: float | None = None, stop: str | 
 
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
-    """What a run chose, and why it ended."""
+    """The selection of a run."""
     cost, gains = limits.total(run.items), np.log(run.gains)
     return Selection(run.items, cost, gains, reason_of(limits, run), candidates.log_prob)
 
 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
-    """A set that was found as a whole, put in order: items to include first, then by gain."""
+    """The selection of a set Y, ordered: items to include first, then by gain."""
     forced = np.searchsorted(Y, limits.include)
     whole = replace(candidates, tilt=0.0) if candidates.tilt else candidates
     run = best_run(whole.part(Y), check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
     places, gains = run.items, np.log(run.gains)
-    if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
+    if places.size < Y.size:  # a set of probability 0 has items without a gain
         rest = np.setdiff1d(np.arange(Y.size), places)
         places, gains = np.append(places, rest), np.append(gains, np.full(rest.size, -np.inf))
     return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
 
 
 def reason_of(limits: Limits, run: Run, min_gain: float | None = None) -> str:
-    """Why the run ended, in words; `min_gain` is that of k="auto"."""
+    """Why the run ended, in words; `min_gain` is only for k="auto"."""
     if run.end == End.SIZE:
         return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"
     if run.end == End.RANK and run.items.size == 0:

@@ -1,9 +1,12 @@
-"""What a chosen set must satisfy: a budget, a size, items that must be in or out, and quotas for groups of items."""
+"""The limits of a choice, for all decoders: a budget, a size, items to include or exclude, and quotas for groups."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import Enum, auto
 from numbers import Real
 from typing import Any
@@ -12,22 +15,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.groups import read_bound, read_groups
 
-SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-LEAST_NUGGET = 1e-8  # nugget
+SLACK = 1e-10  # share of the budget that is forgiven: more than the rounding of any sum, less than any real cost
+LEAST_NUGGET = 1e-8  # smaller nuggets are lost in rounding
 
-Bound = int | Mapping[Any, int]
-"""One number for all groups, or one for each of some."""
+Bound = int | Mapping[Any, int]  # one number for all groups, or a number for each of some groups
 
 NO_ITEMS = np.empty(0, np.int64)
+NO_CAP, NO_NEED = np.array([MANY]), np.array([0])  # the quotas where no groups are given, and all items are of one
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def fits(total: Any, budget: float) -> Any:
-    """Whether a sum of costs, or each of many, is within the budget, but for rounding: 0.1 + 0.2 is not 0.3 in binary.
+    """Whether a total cost, or each of many, is within the budget but for rounding: in binary, 0.1 + 0.2 > 0.3.
 
     >>> fits(0.1 + 0.2, 0.3), fits(0.31, 0.3)
     (True, False)
@@ -36,24 +38,24 @@ def fits(total: Any, budget: float) -> Any:
 
 
 def reaches(total: Any, least: float) -> Any:
-    """Whether a sum of costs, or each of many, is at least this much, up to its rounding."""
+    """Whether a total cost, or each of many, is at least this much but for rounding."""
     return total >= least * (1.0 - SLACK)
 
 
 class End(Enum):
-    """Why choosing one item after the other ended."""
+    """Why a greedy run ended."""
 
     SIZE = auto()  # the size limit is reached
-    ROOM = auto()  # nothing else fits the budget
-    QUOTA = auto()  # the quotas are full for what would fit the budget
-    GAIN = auto()  # nothing else gains enough
-    RANK = auto()  # every other item depends on those chosen
-    ALONE = auto()  # nothing else gains anything by itself, in a kernel that is not symmetric
+    ROOM = auto()  # no other item fits the budget
+    QUOTA = auto()  # other items fit the budget, but their groups are full
+    GAIN = auto()  # no other item gains enough
+    RANK = auto()  # every other item is a linear combination of those chosen
+    ALONE = auto()  # no other item gains anything by itself, in a kernel that is not symmetric
     IMPOSSIBLE = auto()  # an item to include has no gain
     EVERY = auto()  # every candidate is chosen
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen, because making it would take twice as long
 class Limits:
     """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, and of each group `need` to `most` items."""
 
@@ -66,14 +68,14 @@ class Limits:
     exclude: IntArray
     sized: bool  # whether a size was given
     equal: bool  # whether all items cost the same, so that cost cannot change an order
-    names: list[Any]  # of the groups; none where no groups were given, and then all items are of one
+    names: list[Any]  # of the groups; empty if no groups were given, and then all items are of one group
     group: IntArray  # (n,) the group of each item, from 0
     most: IntArray  # (groups,)
     need: IntArray  # (groups,)
 
     @cached_property
     def relative_cost(self) -> FloatArray:
-        """Costs in units of their mean: what gains are divided by, so that no tie depends on the unit of cost."""
+        """Costs in units of their mean. Gains are divided by these, so that no tie depends on the unit of cost."""
         return np.asarray(self.cost / self.cost.mean())
 
     @property
@@ -96,7 +98,7 @@ class Limits:
 
     @cached_property
     def free(self) -> BoolArray:
-        """Which items may be chosen beside those to include: alive, and of a group that has room."""
+        """Which items may be chosen beside those to include: they are alive, and their group has room."""
         return self.alive & ~self.full(self.include)
 
     def counts(self, subset: IntArray) -> IntArray:
@@ -104,36 +106,36 @@ class Limits:
         return np.bincount(self.group[subset], minlength=self.most.size)
 
     def owed(self, subset: IntArray) -> int:
-        """How many items a set lacks of what groups must have."""
+        """How many items a set lacks to give every group what it must have."""
         return int(np.maximum(self.need - self.counts(subset), 0).sum()) if self.names else 0
 
     def full(self, subset: IntArray) -> BoolArray:
-        """For each item, whether a set has all that its group may have."""
+        """For each item, whether a set already has as many items of its group as it may."""
         return np.asarray((self.counts(subset) >= self.most)[self.group])
 
     @property
     def most_items(self) -> int:
-        """How many items can be chosen at most, as far as size and budget tell."""
+        """An upper bound on how many items can be chosen, by size and budget."""
         if self.budget == np.inf:
             return self.k
         return min(self.k, int(np.searchsorted(np.cumsum(np.sort(self.cost)), self.room, side="right")))
 
     @property
     def room(self) -> float:
-        """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
+        """The budget, and a little for rounding; every decoder compares total costs with it."""
         return self.budget * (1.0 + SLACK)
 
     @property
     def worth(self) -> float:
-        """What a full set costs: the budget, or as many items as may be beside those to include, at their mean cost."""
+        """The cost of a full set: the budget, or that of the items to include and as many more of mean cost as fit."""
         free, inside = self.cost[self.free], self.counts(self.include)
         more = np.minimum(self.most - inside, self.counts(np.flatnonzero(self.free))).sum()
         more = min(self.k - self.include.size, int(more))
         return min(self.budget, self.total(self.include) + (more * float(free.mean()) if free.size else 0.0))
 
     def total(self, subset: IntArray) -> float:
-        """Cost of a set; of one that fits, never above the budget by rounding."""
-        cost = float(self.cost[subset].sum())
+        """Cost of a set. Rounding never takes it above the budget if the set fits."""
+        cost = float(np.add.reduce(self.cost[subset]))
         return min(cost, self.budget) if self.budget < np.inf and fits(cost, self.budget) else cost
 
     def meets(self, subset: IntArray) -> bool:
@@ -168,18 +170,18 @@ class Limits:
 
 
 class Remaining:
-    """What is left of the limits while items are chosen one after the other.
+    """The part of the limits that is left while items are chosen one after the other.
 
-    Room for what is still owed to groups is kept free: the budget that their cheapest items would take is *pledged*,
-    and the last places are theirs. So an item that is no longer allowed never is again.
+    Groups that still need items have room kept for them: the cost of their cheapest items is *pledged*, and the last
+    places are theirs. So an item that is no longer allowed never becomes allowed again.
     """
 
     def __init__(self, limits: Limits, subset: IntArray = NO_ITEMS) -> None:
         self.limits, self.taken, self.spent, self.pledged = limits, 0, 0.0, 0.0
         if limits.names:
             self.most, self.need, self.owed = limits.most.copy(), limits.need.copy(), int(limits.need.sum())
-            self.price, self.mark = np.zeros((2, self.need.size))  # pledged for each group, and the dearest of it
-            self.able: list[IntArray] = []  # of each group that must have some, what may be chosen, the cheapest first
+            self.price, self.mark = np.zeros((2, self.need.size))  # per group: the pledge, and its dearest item
+            self.able: list[IntArray] = []  # for each group that needs items its candidates, the cheapest first
             if self.owed and limits.budget < np.inf:
                 group = limits.group
                 items = np.setdiff1d(np.flatnonzero(self.need[group] > 0), limits.exclude)
@@ -191,9 +193,7 @@ class Remaining:
             self.take(j)
 
     def barred(self, items: IntArray) -> BoolArray:
-        """Which of these items their group bars, whatever they cost."""
-        if not self.limits.names:
-            return np.zeros(items.size, np.bool_)
+        """Which of these items may not be chosen because of their group, whatever they cost. Only with groups."""
         c = self.limits.group[items]
         barred = np.asarray(self.most[c] <= 0)
         return barred | (self.need[c] <= 0) if self.taken + self.owed >= self.limits.k else barred
@@ -206,7 +206,7 @@ class Remaining:
     def affords(self, items: IntArray) -> BoolArray:
         """Which of these items fit what is left of the budget."""
         price = self.limits.cost[items]
-        if self.pledged:  # an item takes the place of the dearest that is pledged for its group
+        if self.pledged:  # an item replaces the dearest one that is pledged for its group
             c = self.limits.group[items]
             price = np.where(self.need[c] > 0, np.maximum(price - self.mark[c], 0.0), price)
         return np.asarray(price <= self.limits.room - self.spent - self.pledged)
@@ -227,7 +227,7 @@ class Remaining:
                 self._pledge(c)
 
     def _pledge(self, c: int) -> None:
-        """Pledge what the cheapest items cost that would give group c what it is owed."""
+        """Pledge the cost of the cheapest items that would give group c what it needs."""
         prices = self.limits.cost[self.able[c][: self.need[c]]]
         self.pledged -= self.price[c]
         self.price[c], self.mark[c] = prices.sum(), prices[-1] if prices.size else 0.0
@@ -235,7 +235,7 @@ class Remaining:
 
 
 def why_ended(limits: Limits, items: list[int], otherwise: End) -> End:
-    """Why none of the candidates beside these items was chosen."""
+    """Why no other candidate was chosen after these items."""
     if len(items) == limits.cost.size - limits.exclude.size:
         return End.EVERY
     if len(items) == limits.k:
@@ -257,43 +257,36 @@ def check_limits(
     max_per_group: Bound | None = None,
     min_per_group: Bound | None = None,
 ) -> Limits:
-    """Limits that some set can satisfy; else an error that says which of them cannot be met."""
+    """Limits that some set can satisfy; otherwise an error says which of them cannot be met."""
     limit = np.inf if budget is None else check_budget(budget)
     costs = np.zeros(n) + 1.0 if cost is None else check_vector(cost, "cost", n)
     if cost is not None and costs.min(initial=np.inf) <= 0.0:
-        raise ValueError(
-            f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. "
-            "For an item that is free, give it a small cost or name it in include."
-        )
+        advice = "Give an item that is free a small cost, or name it in include."
+        raise ValueError(f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. {advice}")
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    # the empty defaults need no look
+    # the default needs no check
     A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
     B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
     if A.size and not fits(costs[A].sum(), limit):
-        raise ValueError(
-            f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
-            "Raise the budget or include less."
-        )
+        raise ValueError(f"include must fit the budget of {limit:g}, but its items cost {costs[A].sum():g}.")
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
     if groups is None and not (max_per_group is None and min_per_group is None):
         raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
     alike, sized = cost is None or bool((costs == costs[:1]).all()), k is not None
     if groups is None:
-        one_group: Any = [], np.zeros(n, np.int64), np.array([n]), np.zeros(1, np.int64)
-        return Limits(costs, limit, size, A, B, sized, alike, *one_group)
+        return Limits(costs, limit, size, A, B, sized, alike, [], np.zeros(n, np.int64), NO_CAP, NO_NEED)
     names, group = read_groups(groups, n)
-    most = read_bound(max_per_group, names, "max_per_group", n)
-    need = read_bound(min_per_group, names, "min_per_group", 0)
-    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, most, need)
+    quotas = read_bound(max_per_group, names, "max_per_group", n), read_bound(min_per_group, names, "min_per_group", 0)
+    limits = Limits(costs, limit, size, A, B, sized, alike, names, group, *quotas)
     check_possible(limits)
     return limits
 
 
 def check_possible(limits: Limits) -> None:
-    """An error that says which quota cannot be met beside the other limits."""
+    """An error if a quota cannot be met together with the other limits."""
     need, most, inside = limits.need, limits.most, limits.counts(limits.include)
     if need.any() and not limits.bounded:
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
@@ -301,29 +294,77 @@ def check_possible(limits: Limits) -> None:
     for c, name in enumerate(limits.names):
         if need[c] > min(have[c], most[c]):
             may = f", of which max_per_group allows {most[c]}" if most[c] < have[c] else ""
-            raise ValueError(
-                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates{may}, and {need[c]} are due."
-            )
+            found = f"group {name!r} has {have[c]} candidates{may}, and {need[c]} are due"
+            raise ValueError(f"min_per_group cannot be met: {found}.")
         if inside[c] > most[c]:
-            raise ValueError(
-                f"include must be within max_per_group, but names {inside[c]} items of group {name!r}, of which "
-                f"{most[c]} may be chosen."
-            )
-    size = int(np.maximum(need, inside).sum())
+            found = f"names {inside[c]} items of group {name!r}, of which {most[c]} may be chosen"
+            raise ValueError(f"include must be within max_per_group, but {found}.")
+    size, left = int(np.maximum(need, inside).sum()), Remaining(limits, limits.include)
     if size > limits.k:
-        raise ValueError(
-            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k}."
-        )
-    left = Remaining(limits, limits.include)
-    if left.spent + left.pledged > limits.room:
-        raise ValueError(
-            f"min_per_group cannot be met: the cheapest items that would do cost {left.spent + left.pledged:g}, "
-            f"and the budget is {limits.budget:g}."
-        )
+        raise ValueError(f"min_per_group cannot be met: with include it asks for {size} items, and k is {limits.k}.")
+    if (price := left.spent + left.pledged) > limits.room:
+        found = f"the cheapest items that would do cost {price:g}, and the budget is {limits.budget:g}"
+        raise ValueError(f"min_per_group cannot be met: {found}.")
+
+
+def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
+    """The names of the groups, and the group of each of n items: labels that Python calls equal are one group.
+
+    >>> read_groups(["b", "a", "b"], 3)
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    if isinstance(groups, list | tuple):
+        labels, shape = groups, (len(groups),)
+    else:
+        array = groups if np.ma.isMaskedArray(groups) else np.asarray(groups)
+        array = array[:, 0] if array.shape == (n, 1) else array  # a table of one column
+        labels, shape = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist(), array.shape
+    if shape != (n,):
+        raise ValueError(f"groups must have one label for each of the {n} items, found shape {shape}.")
+    try:
+        known = dict.fromkeys(labels)
+    except TypeError as error:
+        raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
+    for label in known:
+        if label is None or type(label).__name__ == "NAType" or label != label:
+            where = next(i for i, other in enumerate(labels) if other is label)
+            found = f"groups[{where}] is missing ({label}). Give such items a label of their own, or leave them out"
+            raise ValueError(f"groups must have a label for each item, but {found}.")
+        known[label] = as_label(label)
+    names = list(dict.fromkeys(known.values()))
+    with suppress(TypeError):  # names that cannot be sorted stay in the order of the items
+        names.sort()
+    place = {name: c for c, name in enumerate(names)}
+    return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
+
+
+def as_label(x: Any) -> Any:
+    """The label in a form in which equal numbers, days and times from Python, numpy and pandas are equal."""
+    if isinstance(x, np.datetime64 | np.timedelta64):
+        exact = x.astype(f"{x.dtype.kind}8[us]")
+        return exact.item() if exact == x else x
+    if isinstance(x, date) and not isinstance(x, datetime):
+        return datetime(x.year, x.month, x.day)
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: str, default: int) -> IntArray:
+    """A whole number for each group; numbers above MANY become MANY, which limits nothing."""
+    if not isinstance(bound, Mapping):
+        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
+    place = {name: c for c, name in enumerate(names)}
+    numbers = np.full(len(names), default)
+    for key, number in bound.items():
+        name = as_label(key)
+        if name not in place:
+            shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")
+        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MANY)
+    return numbers
 
 
 def is_number(x: Any) -> bool:
-    """Whether this is a real number, which text and truth values are not."""
+    """Whether this is a real number; text and truth values are not."""
     return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
 
 
@@ -334,7 +375,7 @@ def check_number(x: Any, name: str, low: float = -np.inf) -> float:
     try:
         value = float(x)
     except OverflowError:
-        raise ValueError(f"{name} must be a number that a float can hold, found one of {len(str(x))} digits.") from None
+        raise ValueError(f"{name} must be a number that a float can hold, found {len(str(x))} digits.") from None
     if low == 0.0 and not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
     return value
@@ -348,17 +389,12 @@ def check_budget(budget: Any, name: str = "budget") -> float:
 def check_nugget(nugget: Any) -> float:
     """0, or a number from LEAST_NUGGET to 1."""
     if not (is_number(nugget) and (nugget == 0.0 or LEAST_NUGGET <= nugget <= 1.0)):
-        raise ValueError(
-            f"nugget must be 0, or a number from {LEAST_NUGGET:g} (less is lost in rounding) to 1 (quality alone), "
-            f"found {nugget!r}."
-        )
+        raise ValueError(f"nugget must be 0, or a number from {LEAST_NUGGET:g} to 1 (quality alone), found {nugget!r}.")
     return float(nugget)
 
 
 def check_diversity(diversity: Any) -> float:
     """A number in [0, 1]."""
     if not (is_number(diversity) and 0.0 <= diversity <= 1.0):
-        raise ValueError(
-            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
-        )
+        raise ValueError(f"diversity must be from 0 (quality alone) to 1 (similarity alone), found {diversity!r}.")
     return float(diversity)

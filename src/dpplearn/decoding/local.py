@@ -1,4 +1,4 @@
-"""Improve a set by one item at a time: add, drop, swap."""
+"""Local search: improves a set by adding, dropping or swapping one item at a time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from dpplearn.minors import TwoSided
 from dpplearn.operand import Operand
 from dpplearn.process import impossible
 
-LEAST_GAIN = 1e-9  # gain in log-probability that counts as an improvement
-TRIES = 64  # moves to recompute in one step, the most hopeful first
+LEAST_GAIN = 1e-9  # an improvement raises the log-probability by more
 
 
 def local_search(
@@ -53,11 +52,11 @@ def local_search(
     dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     start : array of item numbers or Selection, optional
-        A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
+        A set within the limits; by default that of `greedy_map`. The result is never less probable. A start of
         probability 0 first loses the items that are linear combinations of others.
     min_cost : float
-        No drop or swap takes the cost below this. Where qualities are below 1, dropping an item always raises
-        the probability; with `min_cost` the search improves a set that fills the budget.
+        No drop or swap takes the cost below this. If qualities are below 1, dropping an item always raises the
+        probability; `min_cost` then keeps a set that fills the budget.
 
     Returns
     -------
@@ -76,20 +75,19 @@ def local_search(
 
 
 def local_choice(candidates: Candidates, limits: Limits, start: Any = None, min_cost: float = 0.0) -> Selection:
-    """What `local_search` finds."""
+    """`local_search` for candidates and limits that are already checked."""
     low = check_number(min_cost, "min_cost", 0.0)
     aim = replace(candidates, tilt=fill_tilt(candidates, limits))
     if start is None:
-        reason = limits.empty_reason()
-        if reason:
+        if reason := limits.empty_reason():
             return Selection.nothing(reason, candidates.log_prob)
         Y = np.sort(greedy_run(aim, limits, -np.inf if limits.bounded else 1.0).items)
     else:
         Y = check_subset(getattr(start, "subset", start), candidates.n, "start")
         if not limits.meets(Y) or np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
+            found = f"{Y.size} items that cost {limits.total(Y):g}"
             raise ValueError(
-                f"start must fit the budget ({limits.budget:g}), k ({limits.k}) and the quotas, and hold include and "
-                f"not exclude. It has {Y.size} items that cost {limits.total(Y):g}."
+                f"start must be within all limits (budget {limits.budget:g}, k {limits.k}), found {found}."
             )
     Y, reason = improve(aim, limits, Y, low)
     return in_order(candidates, limits, Y, reason)
@@ -101,9 +99,9 @@ def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray
         return Y
     if candidates.operand.logdet(limits.include) == -np.inf:
         raise impossible(include=limits.include)
-    found = in_order(candidates, limits, Y, "")
-    kept = found.subset[found.gains > -np.inf]
-    while candidates.operand.logdet(np.sort(kept)) == -np.inf:  # rounding may leave a gain to an item that is dependent
+    ordered = in_order(candidates, limits, Y, "")
+    kept = ordered.subset[ordered.gains > -np.inf]
+    while candidates.operand.logdet(np.sort(kept)) == -np.inf:  # a dependent item may have a gain by rounding
         kept = kept[:-1]
     return np.sort(kept)
 
@@ -111,17 +109,17 @@ def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray
 def improve(
     candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float, end: float = np.inf
 ) -> tuple[IntArray, str]:
-    """Steepest ascent from Y, until no move helps or the clock shows `end`; and why it ended.
+    """Steepest ascent from Y, until no move helps or the clock shows `end`; the set, and why the search ended.
 
-    The gains of moves come from a factor that a nearly singular L_Y makes inexact. So a move counts only where
-    log det L_Y, computed anew, rises by more than LEAST_GAIN: it is a function of the set, and none comes twice.
+    A nearly singular L_Y makes the gains of moves inexact. So a move counts only if log det L_Y, computed anew, rises
+    by more than LEAST_GAIN. As this depends only on the set, no set comes twice.
     """
     Y = independent(candidates, limits, Y)
     value = candidates.operand.logdet(Y)
     while time.perf_counter() < end:
         gains = moves(candidates, limits, Y, min_cost).ravel()
         hopeful = np.flatnonzero(gains > LEAST_GAIN)
-        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")[:TRIES]]:
+        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")]:
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
@@ -130,13 +128,12 @@ def improve(
                 Y, value = Z, reached
                 break
         else:
-            few = hopeful.size <= TRIES
-            return Y, "no move improves it" if few else f"none of the {TRIES} most hopeful moves improves it"
+            return Y, "no move improves it"
     return Y, "the time is over"
 
 
 def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) -> FloatArray:
-    """Gain in log-probability of adding i and dropping Y[j]; row n adds none, column |Y| drops none."""
+    """Gain in log-probability of adding item i and dropping Y[j]. Row n adds nothing, column |Y| drops nothing."""
     gains = log_factors(candidates.operand, Y)
     total = float(limits.cost[Y].sum())
     after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
@@ -152,7 +149,7 @@ def moves(candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float) 
 
 
 def within_quotas(limits: Limits, Y: IntArray) -> BoolArray:
-    """Which moves leave every group with no more items than it may have, and no fewer than it must, or has."""
+    """Which moves keep the quotas: no group gets too many items, and none with too few loses one."""
     counts, into, out = limits.counts(Y), limits.group, limits.group[Y]
     full, bare = counts >= limits.most, counts <= limits.need
     same = np.append(into, -1)[:, None] == np.append(out, -2)
@@ -161,14 +158,16 @@ def within_quotas(limits: Limits, Y: IntArray) -> BoolArray:
 
 
 def log_factors(operand: Operand | TwoSided, Y: IntArray) -> FloatArray:
-    """log of what each move multiplies the probability by, with rows and columns divided by r: no quality loses digits.
+    """log of the factor by which each move changes the probability; with M = L_Y^-1
 
-    With M = L_Y^-1: add g_i, drop M_jj, swap g_i M_jj + (L_iY M)_j (M L_Yi)_j.
+        add g_i,      drop M_jj,      swap g_i M_jj + (L_iY M)_j (M L_Yi)_j.
+
+    Rows and columns of L are divided by r, so that small qualities lose no digits.
     """
     n, size = operand.n, Y.size
     r = np.sqrt(np.where(operand.diag > 0.0, operand.diag, 1.0))
     g = operand.diag / r**2
-    reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
+    reach = np.abs(g)  # sum of the sizes of all terms of g: a gain that is small beside it is rounding
     factor = np.ones((n + 1, size + 1))
     if size:
         columns = operand.columns(Y) / r[:, None] / r[Y]

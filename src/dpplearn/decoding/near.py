@@ -1,23 +1,23 @@
 """The kernel of near items, for choosing more items than the embeddings have directions.
 
-Cosines of d numbers know d directions, and no more. Beyond them we ask which items are near each other instead:
+Cosines of rows of d numbers tell at most d items apart. To choose more, we compare items by what is near them:
 
-1. A random sample of the items are *anchors*. Each has its own unit of distance h_a, in terms of 1 - cosine: within
-   it lie n/k items, as many as each of k chosen ones stands for. So units are small where items are dense.
-2. An item is described by the p anchors nearest to it. It stands for each of them by
+1. A random sample of the items are *anchors*. The unit of distance h_a of an anchor is the 1 - cosine within which n/k
+   items lie, as many as each of k chosen items stands for. So units are small where items are dense.
+2. An item is described by the p anchors nearest to it, with the numbers
 
        phi_ia = exp(-2 (1 - cos(i, a)) / h_a).
 
 3. Two items are as similar as their descriptions: L_ij = q_i q_j w_i w_j cos(phi_i, phi_j), times 1 - nugget for
    different items. Near-copies have about the same description, so the second one adds almost nothing.
-4. The weight w_i^2 = (|phi_i|^2 / p)^POWER lets typical items come before outliers where scores are about equal.
+4. The weight w_i^2 = (|phi_i|^2 / p)^POWER puts typical items before outliers when scores are about equal.
    (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and often cover less than random items.)
-5. Where all scores are equal, we choose among the anchors alone, and then move each chosen item to the middle of the
+5. If all scores are equal, we choose among the anchors alone, and then move each chosen item to the middle of the
    items nearest to it, as k-means does. That costs less, and covers more.
 
-L is positive semidefinite whatever anchors describe an item. Three things are approximate: anchors are a sample; where
-there are many, an item is compared only with those in the cells near it, which may miss some; and numbers below DROPPED
-are left out of the directions in `NearGains`, by which gains of chosen items are up to 1 % wrong.
+L is positive semidefinite. Three things are approximate: the anchors are a sample; if there are many, an item is
+compared only with the anchors in cells near it, which may miss some; and entries below DROPPED are left out of the
+directions in `NearGains`, which makes the gains of chosen items up to 1 % wrong.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ from dpplearn._run.blas import blas_threads
 from dpplearn.decoding.engine import ArrayOps, Gains
 from dpplearn.decoding.limits import Limits
 
-NUGGET = 1e-3  # the part of each item that is its own
-POWER = 0.25  # of w^2, from the share of anchors that an item stands for
-LOWEST_SHARE = 1e-4  # the least that counts as this share
-ANCHORS_PER_CHOICE, FEWEST_ANCHORS = 5, 1024  # anchors for each item to be chosen, and at least
-FEWEST_DESCRIBING, DESCRIBING = 8, 1.2  # p: at least, and for each anchor that a chosen item stands for
-FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
-CLOSEST = 1e-5  # the smallest unit at all: cosines of float32 rows are known to about 1e-7
-CROWDED = 0.05  # of the median unit: no item moves to a middle that is so near to another one
-CELL, COMPARED = 128, 1024  # rows in a cell, and in the cells that an item is compared with
-DROPPED = 0.01  # entries of directions, which have length 1 at most
-ROUNDS = (1 / 4, 1 / 4, 1 / 2, 1 / 2, 1, 1)  # of k-means: the part of the sample that each one reads
+NUGGET = 1e-3  # default nugget of this kernel
+POWER = 0.25  # see 4. above
+LOWEST_SHARE = 1e-4  # |phi|^2 / p counts as at least this
+ANCHORS_PER_CHOICE, FEWEST_ANCHORS = 5, 1024  # anchors per item to be chosen, and at least
+FEWEST_DESCRIBING, DESCRIBING = 8, 1.2  # p is at least FEWEST_DESCRIBING, and DESCRIBING times anchors / k
+FINEST = 0.25  # no unit is smaller than this share of the median unit, so that near-copies in dense places are alike
+CLOSEST = 1e-5  # no unit is smaller than this: cosines of float32 rows have errors of about 1e-7
+CROWDED = 0.05  # no item moves as near to another chosen item as this share of the median unit
+CELL, COMPARED = 128, 1024  # rows in a cell, and in all cells that an item is compared with
+DROPPED = 0.01  # smaller entries of directions, whose length is at most 1, are left out
+ROUNDS = (1 / 4, 1 / 4, 1 / 2, 1 / 2, 1, 1)  # the part of the sample that each round of k-means reads
 PER_MIDDLE = 50  # sampled items for each middle
-FEWEST_SAMPLED, MOST_SAMPLED = 2**14, 2**17  # items by which middles are found; MOST_SAMPLED anchors, too
+FEWEST_SAMPLED, MOST_SAMPLED = 2**14, 2**17  # items in the sample for k-means; also the most anchors
 REFRESH = 64  # choices between two passes over all items
 BATCH = 2**16  # items read at once
 PRODUCT = 2**20  # cosines computed at once
-SMALL = 2**23  # numbers in rows up to which one thread computes their products
+SMALL = 2**23  # products of fewer numbers than this run on one thread
 
 
 class Cells:
-    """Unit rows. Where there are many they lie in cells around some of them, and others are compared with near ones."""
+    """Unit rows to search for nearest rows. Many rows are put into cells, and a search compares only near cells."""
 
     def __init__(self, rows: FloatArray) -> None:
         n = len(rows)
         self.rows, self.heads = rows, rows[:: CELL if n > COMPARED else n]
         cells = self.by_cell(rows)
         sizes = np.array([len(cell) for cell in cells])
-        self.near = []  # for each cell the rows in the cells nearest to it
+        self.near = []  # for each cell, the rows in the cells nearest to it
         for order in np.argsort(-(self.heads @ self.heads.T), axis=1, kind="stable"):
             enough = int(np.searchsorted(np.cumsum(sizes[order]), min(COMPARED, n))) + 1
             self.near.append(np.sort(np.concatenate([cells[c] for c in order[:enough]])))
 
     def by_cell(self, X: FloatArray) -> list[IntArray]:
-        """Which of these unit rows lie in each cell."""
+        """The numbers of these unit rows in each cell."""
         count, cell = len(self.heads), np.zeros(len(X), np.int64)
         if count > 1:
             for part in parts(np.arange(len(X)), PRODUCT // count + 1):
@@ -77,18 +77,18 @@ class Cells:
 
     def nearest(self, X: FloatArray, p: int = 1) -> tuple[Any, Any]:
         """The p rows nearest to each of these unit rows, the nearest first, and their cosines."""
-        found, cosine = np.empty((len(X), p), np.int32), np.empty((len(X), p), np.float32)
-        with blas_threads(len(X), one=X.size < SMALL):  # a second thread gains little, and on a busy machine costs much
+        nearest, cosine = np.empty((len(X), p), np.int32), np.empty((len(X), p), np.float32)
+        with blas_threads(len(X), one=X.size < SMALL):  # more threads gain little, and cost much on a busy machine
             for near, same in zip(self.near, self.by_cell(X), strict=True):
                 for part in parts(same, PRODUCT // near.size + 1):
                     cosines = X[part] @ self.rows[near].T
                     best = largest(cosines, p)
-                    found[part], cosine[part] = near[best], np.take_along_axis(cosines, best, axis=1)
-        return found, cosine
+                    nearest[part], cosine[part] = near[best], np.take_along_axis(cosines, best, axis=1)
+        return nearest, cosine
 
 
 class Anchors(Cells):
-    """Anchors with their units, and what describes an item by them."""
+    """Anchors with their units, by which items are described."""
 
     def __init__(self, rows: FloatArray, k: int) -> None:
         super().__init__(rows)
@@ -100,11 +100,11 @@ class Anchors(Cells):
         self.unit = np.maximum(reach, max(FINEST * self.median, CLOSEST))
 
     def describe(self, X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """phi of these unit rows (0 for a zero row): the anchors, values scaled to length 1, and w^2."""
+        """The anchors that describe these unit rows, phi scaled to length 1 (0 for a zero row), and w^2."""
         at, cosine = self.of_anchors if X is self.rows else self.nearest(X, self.p)
         score = 2.0 * (cosine.astype(np.float64) - 1.0) / self.unit[at]
         top = score.max(axis=1, keepdims=True)
-        value = np.exp(score - top)  # far from all anchors, phi itself may be 0
+        value = np.exp(score - top)  # phi itself may underflow far from all anchors
         value[~np.any(X, axis=1)] = 0.0
         square = np.einsum("ij,ij->i", value, value)
         share = np.clip(square * np.exp(2.0 * top[:, 0]) / self.p, LOWEST_SHARE, 1.0)
@@ -112,15 +112,15 @@ class Anchors(Cells):
 
 
 class NearGains(Gains):
-    """What each item adds to those chosen, for the greedy engine.
+    """Gains of the kernel of near items, for the greedy engine.
 
     There are n rows (dense or sparse, of any float type) with their lengths and qualities q, of which about k are to be
-    chosen; `given` are rows chosen earlier. Similarities of different items count b (1 - nugget) times.
+    chosen; `given` are rows chosen earlier. Similarities of different items are multiplied by b (1 - nugget).
 
     Let x_i be the description of item i, scaled so that L_ij = x_i . x_j. The gain of an item is
-    L_ii - sum_t (x_i . u_t)^2, where the direction u_t is what the t-th chosen item has beyond those before it, divided
-    by the square root of its gain. Within a block, each item taken adds a row to the Cholesky factor C of the block's
-    kernel, as in `KernelGains`; their directions are made together, when the next block comes.
+    L_ii - sum_t (x_i . u_t)^2, where the direction u_t is the part of the t-th chosen item that the items before it do
+    not explain, divided by the square root of its gain. Within a block, each item chosen adds a row to the Cholesky
+    factor C of the block's kernel, as in `KernelGains`. Its direction is made when the next block comes.
     """
 
     start, xp = 256, ArrayOps
@@ -136,19 +136,19 @@ class NearGains(Gains):
         every = self.n + len(self.before)  # the given rows come after all items
         self.at, self.value = (np.empty((every, self.anchors.p), kind) for kind in (np.int32, np.float32))
         self.known, self.diag = np.zeros(every, np.bool_), np.ones(every)
-        self.diag[: self.n] = q * q  # times w^2, once that is known
+        self.diag[: self.n] = q * q  # `learn` multiplies it by w^2
         self.bound = self.diag[: self.n].copy()
         self.shared = np.append(lengths > 0.0, self.before.any(axis=1)) * b * (1.0 - nugget)
         self.learn(np.arange(self.n, every), self.before)
         self.equal = bool(np.ptp(q) <= 1e-9 * q.max())
-        if self.equal:  # any items are as good: the anchors come first, others only where limits exclude those
+        if self.equal:  # anchors come first, and others only if limits exclude those
             self.learn(some, X)
             self.bound[:] = 0.0
             self.bound[some] = self.diag[some]
         self.gains_of(some[:0])
 
     def gains_of(self, items: IntArray) -> FloatArray:
-        """Start with the given rows alone, and choose these items; the gain of each."""
+        """Start again with the given rows alone, and choose these items; the gain of each."""
         self.directions: list[tuple[Any, Any]] = []  # as rows, and as columns
         self.refreshed, self.places, gains = 0, list[int](), list[float]()
         for part in parts(np.append(np.arange(self.n, len(self.known)), items), self.start):
@@ -159,7 +159,7 @@ class NearGains(Gains):
         return np.array(gains[len(self.before) :])
 
     def learn(self, items: IntArray, X: FloatArray) -> None:
-        """Keep what describes these items."""
+        """Compute and keep the descriptions of these items."""
         self.at[items], self.value[items], square = self.anchors.describe(X)
         self.diag[items] *= square
         self.known[items] = True
@@ -167,7 +167,7 @@ class NearGains(Gains):
     def features(self, items: IntArray) -> Any:
         """x_i of these items, as sparse rows over anchors."""
         new = items[~self.known[items]]
-        if new.size:  # together with those likely to be needed next: many cost hardly more than few
+        if new.size:  # also learn those likely to be needed next: many cost hardly more than few
             bound = np.where(self.known[: self.n], -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
             for part in parts(np.union1d(new, ahead[bound[ahead] > -np.inf]), BATCH):
@@ -177,7 +177,7 @@ class NearGains(Gains):
         return sparse_rows(self.at[items], x, len(self.anchors.rows))
 
     def gains(self, items: IntArray, X: Any) -> tuple[FloatArray, FloatArray, list[Any]]:
-        """L_ii - sum_t (x_i . u_t)^2, the least that this may be, and the sparse matrices of the x_i . u_t."""
+        """The gains L_ii - sum_t (x_i . u_t)^2, lower bounds of them, and the sparse matrices of all x_i . u_t."""
         gain, W = self.diag[items], [X @ columns for _, columns in self.directions]
         least = (1.0 - self.shared[items]) * gain
         for part in W:
@@ -185,7 +185,6 @@ class NearGains(Gains):
         return np.maximum(gain, least), least, W
 
     def block(self, items: IntArray) -> FloatArray:
-        """Make these items the active block; their gains now, which the engine keeps up to date."""
         self.add_directions()
         self.x = self.features(items)
         self.g, self.least_gain, self.W = self.gains(items, self.x)
@@ -194,7 +193,6 @@ class NearGains(Gains):
         return self.g
 
     def take(self, j: int, place: int | None = None) -> float:
-        """Choose item j; its gain."""
         if place is None:
             self.block(np.array([j]))
             place = 0
@@ -206,7 +204,7 @@ class NearGains(Gains):
         self.buffer[at] = np.where(at < self.x.shape[1], value, -value)
         # e_i = (x_i . x_j - sum_t (x_i . u_t) (x_j . u_t) - <c_i, c_j>) / sqrt(g_j)
         e = (self.joined @ self.buffer - self.C[:t, place] @ self.C[:t]) * gain**-0.5
-        e = np.maximum(np.minimum(e, room), -room)  # it may be too large by what the directions leave out
+        e = np.maximum(np.minimum(e, room), -room)  # the directions leave out small entries, so e may be too large
         self.buffer[at], e[place] = 0.0, gain**0.5
         if t == len(self.C):
             self.C = np.concatenate([self.C, np.empty_like(self.C)])
@@ -218,7 +216,7 @@ class NearGains(Gains):
         return np.square(self.C[len(self.places) - 1])
 
     def add_directions(self) -> None:
-        """Make the directions of the items taken from the block: with W = X U^T, the new ones are C^-1 (X - W U)."""
+        """Make the directions of the items chosen from the block: with W = X U^T, the new ones are C^-1 (X - W U)."""
         places, t = self.places, len(self.places)
         if not t:
             return
@@ -228,12 +226,12 @@ class NearGains(Gains):
         inverse = solve_triangular(self.C[:t, places].T, np.eye(t), lower=True)
         U = without_small(without_small(sparse.csr_array(inverse)) @ rest)
         U.data /= np.repeat(np.sqrt(np.maximum(squares(U), 1.0)), np.diff(U.indptr))  # no longer than 1
-        while self.directions and self.directions[-1][0].shape[0] <= U.shape[0]:  # so that there are few matrices
+        while self.directions and self.directions[-1][0].shape[0] <= U.shape[0]:  # merge, to keep few matrices
             U = sparse.vstack([self.directions.pop()[0], U], "csr")
         self.directions.append((U, U.T.tocsr()))
 
-    def refresh(self, size: int) -> bool:  # noqa: ARG002  # a pass costs the same whatever the block is
-        """Lower the bounds of all described items to their gains, if many items were chosen since the last time."""
+    def refresh(self, size: int) -> bool:  # noqa: ARG002
+        """Lower the bounds of all described items to their gains, if many items were chosen since the last pass."""
         self.add_directions()
         chosen = sum(rows.shape[0] for rows, _ in self.directions)
         if chosen - self.refreshed < REFRESH:
@@ -244,11 +242,11 @@ class NearGains(Gains):
         return True
 
     def to_middles(self, items: IntArray, limits: Limits) -> IntArray:
-        """Move each chosen item to the middle of the items nearest to it, where qualities are equal.
+        """Move each chosen item to the middle of the items nearest to it, if qualities are equal.
 
-        A few rounds of spherical k-means find the middles; then the item nearest to each is taken, of the same group
-        and not more expensive, so that limits hold. Items to include, and those given, stay, and so does one whose
-        middle is next to another one's.
+        A few rounds of spherical k-means find the middles. Each chosen item is then replaced by the item nearest to its
+        middle that is of the same group and not more expensive, so that limits hold. Items to include stay, and so
+        does an item whose middle is next to another one.
         """
         n, rows, lengths, first = self.n, self.rows, self.lengths, len(self.before)
         if not items.size or not self.equal:
@@ -267,8 +265,8 @@ class NearGains(Gains):
             centers[moved] = sums[moved] / length[moved, None]
         cells, cell, cosine = Cells(centers), np.empty(n, np.int64), np.empty(n)
         for part in parts(np.arange(n), BATCH):
-            found, cosines = cells.nearest(unit_rows(rows[part], lengths[part]))
-            cell[part], cosine[part] = found[:, 0], cosines[:, 0]
+            middles, cosines = cells.nearest(unit_rows(rows[part], lengths[part]))
+            cell[part], cosine[part] = middles[:, 0], cosines[:, 0]
         mine = items[np.maximum(cell - first, 0)]  # the chosen item nearest to each item
         able = limits.alive & (lengths > 0.0)
         able[items] = False
@@ -280,7 +278,7 @@ class NearGains(Gains):
         moved_to = items.copy()
         moved_to[which - first] = order[at]
         X = unit_rows(rows[moved_to], lengths[moved_to])
-        _, cosines = Cells(np.concatenate([self.before, X])).nearest(X, min(2, len(centers)))  # the first is the item
+        _, cosines = Cells(np.concatenate([self.before, X])).nearest(X, min(2, len(centers)))  # the item and the next
         return np.where(1.0 - cosines[:, -1] > CROWDED * self.anchors.median, moved_to, items)
 
 
@@ -290,7 +288,7 @@ def parts(items: IntArray, size: int) -> Iterator[IntArray]:
 
 
 def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:
-    """float32 rows of length 1, or 0, rounded the same for any type of X."""
+    """float32 rows of length 1, or of zeros, with the same rounding for any type of X."""
     X = X.toarray() if sparse.issparse(X) else np.asarray(X)
     lengths = np.linalg.norm(X.astype(np.float64), axis=1) if lengths is None else lengths
     divisor = np.where(lengths > 0.0, lengths, 1.0)[:, None]
@@ -298,7 +296,7 @@ def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:
 
 
 def sparse_rows(at: Any, x: Any, size: int) -> Any:
-    """A sparse matrix of rows with values x at some of `size` places."""
+    """A sparse matrix with `size` columns, whose rows have the values x in the columns `at`."""
     return sparse.csr_array((x.ravel(), at.ravel(), np.arange(len(x) + 1) * x.shape[1]), (len(x), size))
 
 
@@ -320,7 +318,7 @@ def largest(S: FloatArray, p: int) -> IntArray:
     if p == 1:
         return S.argmax(axis=1)[:, None]
     n, width = S.shape
-    groups = 8 * p  # the p-th largest of the groups' maxima is at most the p-th of all, and few numbers lie between
+    groups = 8 * p  # at least p numbers, and few more, are not below the p-th largest of the groups' maxima
     if width < 2 * groups:
         return np.argsort(-S, axis=1, kind="stable")[:, :p]
     most = S[:, : width - width % groups].reshape(n, -1, groups).max(axis=1)

@@ -1,7 +1,7 @@
-"""The names of the decoders and where they are: the table that `diversify`, `ConditionalDPP` and the commands read.
+"""The table of decoders, for `diversify`, `ConditionalDPP` and the commands.
 
-A decoder is a function (candidates, limits, **options of its own) -> Selection. A new one is a file with that function
-and a line here, "name": "module:function". Public functions, such as `greedy_map`, read a model and limits for it.
+A decoder is a function (candidates, limits, **its options) -> Selection. A new decoder is a file with that function and
+a line here, "name": "module:function". Public functions, such as `greedy_map`, read a model and limits for it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ DECODERS = {
     "exact": "dpplearn.decoding.exact:exact_choice",
     "local": "dpplearn.decoding.local:local_choice",
 }
-"""Where each decoder is; imported when it is first used."""
+"""A decoder is imported when it is first used."""
 
 
 def check_decoder(name: Any, argument: str = "decoder") -> str:
-    """The name of a decoder; or an error that lists them. `argument` is what the error calls it."""
+    """The name of a decoder; an error lists all names. `argument` is the name of the argument in the error."""
     if not isinstance(name, str) or name not in DECODERS:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, DECODERS))}; found {name!r}.")
     return name
 
 
 def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
-    """The function that a name stands for."""
+    """The function of a decoder."""
     function: Callable[..., Selection] = resolve_name(DECODERS[check_decoder(name, argument)])
     return function
 
 
 def check_options(name: str, options: Iterable[str], *more: str) -> None:
-    """An error where an option is neither a decoder's own nor one more that is known."""
+    """An error for an option that neither the decoder nor the caller (`more`) has."""
     own = [*list(signature(decoder(name)).parameters)[2:], *more]
     unknown = sorted(set(options) - set(own))
     if unknown:
@@ -49,14 +49,14 @@ def check_options(name: str, options: Iterable[str], *more: str) -> None:
 
 
 def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: Any) -> Selection:
-    """What a decoder finds within limits; where it is fewer items than k, the reason says why and what to do.
+    """The selection of a decoder. If it has fewer than k items, the reason says why and what to do.
 
-    Only "greedy" takes as many items as it may. Others look for the best set of at most k, which may be a smaller one:
-    for the most probable one, each further item has a gain below 1.
+    Only "greedy" takes as many items as it may. The other decoders look for the best set of at most k items, which may
+    be smaller: the most probable set ends where every further item has a gain below 1.
     """
     check_options(name, options)
     chosen = decoder(name)(candidates, limits, **options)
-    none_drawn = getattr(chosen, "n_feasible", None) == 0  # then it prefers nothing, and its reason says so
+    none_drawn = getattr(chosen, "n_feasible", None) == 0  # then the decoder had no choice, and its reason says so
     if name == "greedy" or not limits.sized or none_drawn or not limits.could_take(chosen.subset):
         return chosen
     short = f"{len(chosen)} of the {limits.k} items asked for, though more would fit"

@@ -1,4 +1,4 @@
-"""The paper's brute force: draw many sets, and return the most probable of those within the limits."""
+"""The brute force of the paper: draws many sets, and returns the most probable of those within the limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn._checks import IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._linalg import safe_log
 from dpplearn._run.progress import Progress, showing
 from dpplearn.decoding.candidates import Candidates, Model, read_model
@@ -19,18 +19,18 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling import Array, Tables
+from dpplearn.sampling import Array
 from dpplearn.sampling.spectral import draw_blocks, make_tables, settled, with_alias
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledSelection(Selection):
-    """The most probable sample that counts, and how many did.
+    """The most probable feasible sample, and how many were feasible.
 
     Attributes
     ----------
     n_samples, n_feasible : int
-        Samples drawn, and those that count: their cost is in the window, and they keep all limits.
+        Samples drawn, and feasible samples: their cost is from min_cost to the budget, and they keep all limits.
     """
 
     n_samples: int
@@ -58,8 +58,7 @@ def sampled_map(
 ) -> SampledSelection:
     """Draw many sets and return the most probable whose cost is from min_cost to the budget.
 
-    Samples are scored inside the sampling loop and none is stored. Since det L_Y is at most the product of its
-    diagonal, most of them need no factorization.
+    No sample is stored. As det L_Y is at most the product of its diagonal, most samples need no factorization.
 
     Parameters
     ----------
@@ -70,9 +69,8 @@ def sampled_map(
     min_cost : float, optional
         Lowest cost of a set; default 0, which allows the empty one.
     tilt : bool
-        Draw from e^s L instead of L, with s such that the expected cost, the sum of K_ii cost_i, is the budget (or
-        the middle of the window where `min_cost` is given): then samples have the right cost for any budget.
-        The ranking still uses L.
+        Draw from e^s L instead of L, with s such that the expected cost, the sum of K_ii cost_i, is the budget, or the
+        middle between `min_cost` and the budget. So samples have the right cost for any budget. They are ranked by L.
     rng : int, numpy.random.Generator or None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, optional
@@ -83,8 +81,8 @@ def sampled_map(
     Returns
     -------
     SampledSelection
-        Where no sample counts, `n_feasible` is 0, and the set is that of the items to include, if these by themselves
-        are within the limits, else empty; `reason` says what to change.
+        If no sample is feasible, `n_feasible` is 0, `reason` says what to change, and the set is that of the items to
+        include, or empty if these alone are not feasible.
 
     Examples
     --------
@@ -111,7 +109,7 @@ def sampled_choice(
     n_jobs: int | None = None,
     progress: bool | Progress = False,
 ) -> SampledSelection:
-    """What `sampled_map` finds."""
+    """`sampled_map` for candidates and limits that are already checked."""
     low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
     if low > limits.budget:
         raise ValueError(f"min_cost must not be above the budget, found {low:g} and {limits.budget:g}.")
@@ -122,84 +120,82 @@ def sampled_choice(
     if (reason := limits.empty_reason()) and low == 0.0:
         return SampledSelection.nothing(reason, candidates.log_prob, 0, 0)
     include, feasible = limits.include, 0
-    found: IntArray | None = None
+    best: IntArray | None = None
     if limits.free.any():
-        least = max(low, limits.total(include))  # no set that counts costs less
+        least = max(low, limits.total(include))  # no feasible set costs less
         target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
         sampler = Sampler(candidates, limits, low, target if tilt else None)
         with showing(progress, "Sampling"):
-            found, feasible = sampler.best(n_samples, generator, jobs)
+            best, feasible = sampler.best(n_samples, generator, jobs)
         reason = f"{feasible} of {n_samples} samples were feasible"
-        if feasible and found is None:
+        if feasible and best is None:
             reason += ", but all have probability 0 to rounding"
-        elif found is None:
+        elif best is None:
             quotas = " and kept the quotas of groups" if limits.names else ""
             most = f" with at most {limits.k} items" if limits.sized else ""
             advice = "Widen the window, or use greedy_map" if tilt else "Pass tilt=True, or widen the window"
             reason = f"none of {n_samples} samples cost between {low:g} and {limits.budget:g}{most}{quotas}. {advice}"
     else:
         n_samples, reason = 0, "nothing may be chosen beside what is included"
-    if found is None and include.size and limits.meets(include) and reaches(limits.total(include), low):
-        found, reason = include, f"{reason}: the items to include, alone"
-    elif found is None:
+    if best is None and include.size and limits.meets(include) and reaches(limits.total(include), low):
+        best, reason = include, f"{reason}: the items to include, alone"
+    elif best is None:
         return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible)
     reason = f"{reason}, this the most probable"
-    return SampledSelection.of(in_order(candidates, limits, found, reason), reason, n_samples, feasible)
+    return SampledSelection.of(in_order(candidates, limits, best, reason), reason, n_samples, feasible)
 
 
 def given_limits(candidates: Candidates, limits: Limits) -> tuple[DPP | LowRankDPP, IntArray]:
-    """The DPP of the items that may be chosen beside those to include, given these; and which items they are."""
+    """The DPP of the items that may be chosen beside those to include, given these; and the numbers of these items."""
     rest = np.flatnonzero(limits.free)
     return candidates.conditioned(limits.include, remaining(candidates.n, limits.include, rest)), rest
 
 
-def tilted_tables(dpp: DPP | LowRankDPP, cost: FloatArray, target: float | None) -> tuple[Tables, float]:
-    """What sets are drawn by, and how many items they have on average: at the mean cost `target`, if there is one."""
-    if target is None:
-        return dpp._alias_tables, dpp.expected_size
-    lam, V = dpp.eigenpairs
-    p = tilted(lam, find_tilt(lam, V, cost, target))
-    return with_alias(make_tables(p, settled(p, V))), float(p.sum())
-
-
 class Sampler:
-    """Draws sets of a model given what must be in and out, and keeps the most probable of those that count.
+    """Draws sets that have the items to include and none to exclude, and keeps the most probable feasible set.
 
-    Those count whose cost is in the window and that keep all limits. Where there is a target, sets cost as much on
-    average.
+    The sets cost `target` on average, unless that is None.
     """
 
     def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
         self.candidates, (self.dpp, self.items) = candidates, given_limits(candidates, limits)
         self.limits, self.include, self.base = limits, limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
-        self.tables, self.mean = tilted_tables(self.dpp, self.cost, None if target is None else target - self.base)
+        if target is None:
+            self.tables, self.mean = self.dpp._alias_tables, self.dpp.expected_size
+        else:
+            lam, V = self.dpp.eigenpairs
+            p = tilted(lam, find_tilt(lam, V, self.cost, target - self.base))
+            self.tables, self.mean = with_alias(make_tables(p, settled(p, V))), float(p.sum())
         self.operand = self.dpp._operand
-        self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # a bound that rounding does not break
+        self.log_diag = safe_log(np.maximum(self.operand.diag, 0.0)) + 1e-12  # above the rounding of log det
         self.low, self.high = low * (1.0 - SLACK) - self.base, limits.room - self.base
 
     def best(self, count: int, rng: np.random.Generator, n_jobs: int) -> tuple[IntArray | None, int]:
-        """The most probable set of `count`, if one has a probability, and how many counted."""
-        within = 0, self.limits.k - self.include.size
-        found = draw_blocks(self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=within[1]), within)
-        counted = sum(some for _, _, some in found)
-        least, Y, _ = min(found)
-        return None if least == np.inf else np.union1d(self.items[np.array(Y, np.int64)], self.include), counted
+        """The most probable of `count` sets, None if all have probability 0, and how many were feasible."""
+        sizes = 0, self.limits.k - self.include.size
+        scored = draw_blocks(self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=sizes[1]), sizes)
+        least, Y, _ = min(scored)
+        best = None if least == np.inf else np.union1d(self.items[np.array(Y, np.int64)], self.include)
+        return best, sum(feasible for _, _, feasible in scored)
 
     def score(self, lengths: Array, indices: Array, most: int) -> tuple[float, tuple[int, ...], int]:
-        """The least -log det of sets that lie end to end, its set, and how many of at most `most` items counted."""
+        """The least -log det of many sets of at most `most` items, its set, and how many sets were feasible.
+
+        The sets lie end to end in `indices`; a length of -1 stands for a set that was left out.
+        """
         sizes = lengths.astype(np.int64)
-        these, sizes = (sizes >= 0) & (sizes <= most), np.maximum(sizes, 0)  # -1 of one left out
+        feasible, sizes = (sizes >= 0) & (sizes <= most), np.maximum(sizes, 0)
         owner = np.repeat(np.arange(sizes.size), sizes)
         cost = np.bincount(owner, self.cost[indices], sizes.size)
-        these &= (cost >= self.low) & (cost <= self.high)
+        feasible &= (cost >= self.low) & (cost <= self.high)
         if self.limits.names:
-            these &= keep_quotas(self.limits, owner, self.items[indices], sizes.size)
+            feasible &= keep_quotas(self.limits, owner, self.items[indices], sizes.size)
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
         bound = np.bincount(owner, self.log_diag[indices], sizes.size) + self.fill * sizes
-        left, step, ends = np.flatnonzero(these), 4, np.cumsum(sizes)
+        left, step, ends = np.flatnonzero(feasible), 4, np.cumsum(sizes)
         left = left[np.argsort(-bound[left], kind="stable")]
-        best: tuple[float, tuple[int, ...]] = (np.inf, ())  # -log det and its set: of ties, the first in order
+        best: tuple[float, tuple[int, ...]] = (np.inf, ())  # -log det and its set; min takes the first set of ties
         while left.size:
             some, left, step = left[:step], left[step:], 4 * step
             sets = [indices[ends[s] - sizes[s] : ends[s]] for s in some]
@@ -209,11 +205,11 @@ class Sampler:
             ties = np.flatnonzero(values == values.max())
             best = min(best, *((-float(values[a]), tuple(sets[a].tolist())) for a in ties))
             left = left[bound[left] >= -best[0]]
-        return *best, int(these.sum())
+        return *best, int(feasible.sum())
 
 
 def keep_quotas(limits: Limits, owner: IntArray, items: IntArray, count: int) -> BoolArray:
-    """Which of `count` sets, with what is included, have as many items of each group as they may and must."""
+    """Which of `count` sets keep the quotas, together with the items to include; set owner[i] has the item items[i]."""
     inside, groups = limits.counts(limits.include), limits.most.size
     most, need = limits.most - inside, np.maximum(limits.need - inside, 0)
     pairs, taken = np.unique(owner * groups + limits.group[items], return_counts=True)

@@ -1,10 +1,12 @@
-"""Scores in any unit as qualities: the formula of `diversify`.
+"""Turns the scores that `diversify` is given, in any unit, into qualities.
 
     q_i = sqrt(2) exp(min(1/2, 1 - diversity) z_i),    z_i = scale (s_i - mean) / sigma,
 
-where sigma is the standard deviation, and at least 1/40 of the range. Beside a score very far from all others, such as
--1e9 for an item that is masked, these would all look the same. So such scores are *set apart*: mean and sigma are those
-of the others, and the gaps between are shortened to 20 sigma together.
+where sigma is the standard deviation of the scores, and at least 1/40 of their range.
+
+One score of -1e9, for an item that is masked, would make all others look the same. So we first look for *far gaps*: in
+the sorted scores, a gap at least FAR times as wide as all smaller gaps together. Scores beyond a far gap are *set
+apart*: the mean and sigma are those of the other scores, and all far gaps together are shortened to 20 sigma.
 """
 
 from __future__ import annotations
@@ -18,35 +20,31 @@ from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
 
 WIDEST = 40.0  # range of standardized scores: quality ratios stay below e^20, and their squares are floats
-APART = 20.0  # sigma, for all gaps together that set scores apart
-FAR = 1e3  # such a gap is so many times as wide as all smaller ones together; FAR^2 times, if these are one or two
-SAMPLE = 4096  # of many scores, in which such a gap is looked for
-HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
+APART = 20.0  # width of all far gaps together, in units of sigma
+FAR = 1e3  # see the module docstring; FAR^2, where there are only one or two smaller gaps
+SAMPLE = 4096  # longer lists of scores are sampled to look for far gaps
+HIGHEST = 300.0  # largest |log q|; a larger scale is reduced, so that q^2 is a float
 TINIEST = 1e-300  # a difference that has all its digits
 LEAST_STEP = 1e-12  # between standardized scores that differ, where they are to stay different
 
 
 def read_scores(scores: Any, n: int, ranked: bool) -> FloatArray:
-    """n standardized scores; `ranked` where they alone decide."""
+    """Standardized scores of n items. `ranked` says that the scores alone decide, as at diversity 0."""
     s = as_numbers(scores, "scores", 1)
     if s.size != n:
-        raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
-        )
+        raise ValueError(f"embeddings and scores must have one row and one entry per item: {n} rows, {s.size} scores.")
     z: FloatArray = standardize(s.astype(np.float64), float(np.finfo(s.dtype).eps), ranked)
     if n and z[0] != z[0]:
         bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(
-            f"scores must be finite, but those of rows {first_few(bad)} are not, such as {s[bad[0]]}. "
-            "Leave these items out, or give them a score."
-        )
+        found = f"those of rows {first_few(bad)} are not, such as {s[bad[0]]}"
+        raise ValueError(f"scores must be finite, but {found}. Leave these items out, or give them a score.")
     return z
 
 
 def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
-    """(s - mean) / sigma of an array or a tensor; 0 where all are equal but for rounding, nan where one is not finite.
+    """(s - mean) / sigma of an array or a tensor: 0 if all scores are equal but for rounding, nan if one is not finite.
 
-    If they are `ranked`, all that differ still do.
+    If the scores are `ranked`, those that differ by less than rounding still get different values.
 
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
@@ -55,49 +53,53 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
     """
     if len(s) == 0:
         return s
-    low, high = float(s[s.argmin()]), float(s[s.argmax()])
-    largest = max(-low, high)
+    tensor = hasattr(s, "cpu")
+    if tensor or len(s) > SAMPLE:
+        low, high = float(s[s.argmin()]), float(s[s.argmax()])
+        v = None
+    else:
+        v = s.copy()
+        v.sort()
+        low, high = v.item(0), v.item(-1)
+    largest = max(high, -low)  # nan if one is: it comes last in sorted scores
     if not largest < np.inf:
         return np.nan * s
     if low == high or (not ranked and high / largest - low / largest <= 8 * eps):
         return 0.0 * s
-    if largest > 1e307:  # so that no difference overflows
+    if largest > 1e307:  # the difference of two scores might overflow
         return standardize(s / 4.0, eps, ranked)
-    small = len(s) <= SAMPLE and not hasattr(s, "cpu")
-    if not ranked and least_far_gap(s if small else some_of(s, low, high)) == np.inf:
+    if not ranked and smallest_far_gap(np.sort(some_scores(s, low, high)) if v is None else v) == np.inf:
         return centred(s, low, high)
-    return s.new_tensor(set_apart(s.cpu().numpy(), eps, ranked)) if hasattr(s, "cpu") else set_apart(s, eps, ranked)
+    return s.new_tensor(set_apart(s.cpu().numpy(), eps, ranked)) if tensor else set_apart(s, eps, ranked)
 
 
 def centred(s: Any, low: float, high: float) -> Any:
-    """(s - mean) / sigma of scores from low to high, without those that are set apart."""
+    """(s - mean) / sigma of scores from low to high, none of which is set apart."""
     s, width = s - low, high - low
-    if not 1e-100 < width < 1e100:  # so that no square overflows, or is lost
+    if not 1e-100 < width < 1e100:  # squares of differences would overflow, or be lost
         s, width = s / width, 1.0
-    s -= s.sum() / len(s)
+    s -= (s.sum() if hasattr(s, "cpu") else np.add.reduce(s)) / len(s)
     sigma = (float(s.dot(s)) / len(s)) ** 0.5
     s /= max(sigma, width / WIDEST)
     return s
 
 
-def some_of(s: Any, low: float, high: float) -> FloatArray:
-    """Of many scores the ends and a sample, unless it has so few different ones that it may have missed most."""
-    sample = s[:: 1 + (len(s) - 1) // SAMPLE]
-    some = np.append(sample.cpu() if hasattr(s, "cpu") else sample, [low, high])
-    if len(sample) < len(s) and np.unique(some).size <= 3:
+def some_scores(s: Any, low: float, high: float) -> FloatArray:
+    """Every m-th score with the lowest and the highest; all scores if the sample has hardly any different ones."""
+    some = s[:: 1 + (len(s) - 1) // SAMPLE]
+    values = np.append(some.cpu() if hasattr(s, "cpu") else some, [low, high])
+    if len(some) < len(s) and np.unique(values).size <= 3:
         return np.asarray(s.cpu() if hasattr(s, "cpu") else s)
-    return some
+    return values
 
 
-def least_far_gap(s: FloatArray) -> float:
-    """The smallest of the gaps that set scores apart, which at least half of all gaps do not; inf if there is none."""
-    v = s.copy()
-    v.sort()
+def smallest_far_gap(v: FloatArray) -> float:
+    """The smallest far gap between sorted scores, inf if there is none. At least half of all gaps are not far."""
     gaps = v[1:] - v[:-1]
     gaps.sort()
     gaps = gaps[gaps.searchsorted(0.0, "right") :]
     first = max(0, gaps.size - 1 - max(2, gaps.size // 2))
-    if gaps.size < 2 or gaps[-1] <= FAR * gaps[first]:  # the usual case, at once
+    if gaps.size < 2 or gaps[-1] <= FAR * gaps[first]:  # nearly always
         return np.inf
     far = gaps[1:] > np.where(np.arange(1, gaps.size) < 3, FAR**2, FAR) * np.cumsum(gaps[:-1])
     where = np.flatnonzero(far[first:])
@@ -105,16 +107,17 @@ def least_far_gap(s: FloatArray) -> float:
 
 
 def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
-    """Standardized scores, of which some may be far from most.
+    """Standardized scores, of which some may lie beyond far gaps.
 
-    Where the others differ by no more than rounding, in float32 at least, none is: that is not made larger.
+    If the scores between the far gaps differ by no more than the rounding of float32, none is set apart: otherwise
+    that rounding would be made as large as sigma.
     """
     order = np.argsort(s, kind="stable")
     v = s[order]
     gaps = np.diff(v)
-    far = gaps >= least_far_gap(v)
+    far = gaps >= smallest_far_gap(v)
     part = np.append(0, np.cumsum(far))
-    core = part == np.bincount(part[1:], (gaps > 0.0) & ~far).argmax()  # the others: the part where most differ
+    core = part == np.bincount(part[1:], (gaps > 0.0) & ~far).argmax()  # the part with the most different scores
     low, high = float(v[core][0]), float(v[core][-1])
     if far.any() and (ranked or high - low > 8 * max(eps, EPS32) * max(-low, high) + TINIEST):
         per_unit = float(np.ptp(centred(v[core], low, high))) / (high - low)
@@ -132,7 +135,7 @@ def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
 
 
 def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
-    """q of standardized scores; of an array, or of a tensor."""
+    """q of standardized scores, an array or a tensor."""
     factor = scale * min(0.5, 1.0 - diversity)
     if factor * 2 * WIDEST > HIGHEST and len(z):
         factor = min(factor, HIGHEST / max(1.0, float(abs(z).max())))

@@ -1,4 +1,4 @@
-"""What a decoder returns: the chosen set, and why each item was kept or skipped."""
+"""The selection that a decoder returns: the chosen set, and why each item was kept or skipped."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits, fits
 
-HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "on_device"))  # with the first tensor
+HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "OnDevice"))  # imported with a tensor
 SHOWN = 20  # items that `repr` shows
-COSINES = 2**24  # cosines computed at once, at most
-TOP = 0.9  # of all items below it: one of the best scores
+COSINES = 2**24  # most cosines computed at once
+TOP = 0.9  # a score above this share of all scores is one of the best
 MORE = "the others added more, for score and variety together"
 ALONE = {0.0: "the others added more, by score alone", 1.0: "the others added more, by variety alone"}  # by diversity
-CLOSE = 0.5  # cosine from which being like a chosen item is the reason
+CLOSE = 0.5  # from this cosine with a chosen item on, the similarity is the reason why an item was skipped
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,18 +32,18 @@ class Selection:
     Attributes
     ----------
     subset : int array
-        The items in the order of selection; decoders that find a set as a whole order it by gain.
+        The items in the order of selection. Decoders that find a set as a whole order it by gain.
     sorted_subset : int array
         The same items, ascending.
     log_prob : float
-        log P(subset) under the model as it was given (`diversity` changes what is chosen, not this). Computed
-        when first asked for, because the normalizer costs more than a greedy run, and then shown by `repr`. It reads
-        the model then: features of more than 1 MiB are the caller's own array, and a change to them is an error.
+        log P(subset) under the model as it was given, whatever the `diversity`. It is computed when first asked for,
+        because the normalizer costs more than a greedy run, and from then on `repr` shows it. Features of more than
+        1 MiB are read from the caller's array at that time, and it is an error if they were changed meanwhile.
     cost : float
         Total cost of the items.
     gains : float array
-        log of what each item, when it was added, multiplied the probability by: log det L_Y = gains.sum(), so
-        that at diversity 0.5, log_prob = log P(empty set) + gains.sum().
+        log of the factor by which each item raised the probability when it was added: log det L_Y = gains.sum().
+        At diversity 0.5, log_prob = log P(empty set) + gains.sum().
     reason : str
         Why the run ended, or why the set is empty or short.
 
@@ -62,7 +62,7 @@ class Selection:
     cost: float
     gains: FloatArray
     reason: str
-    log_prob_of: Callable[[IntArray], float] = field(repr=False)  # of the model as given
+    log_prob_of: Callable[[IntArray], float] = field(repr=False)  # log P of a set under the model as given
 
     def __post_init__(self) -> None:
         self.subset.setflags(write=False)
@@ -70,13 +70,13 @@ class Selection:
 
     @classmethod
     def nothing(cls, reason: str, log_prob_of: Callable[[IntArray], float], *more: Any) -> Self:
-        """The empty set, why it is, and what a decoder adds to a selection."""
+        """The empty set with the reason, and `more` attributes of a decoder's own selection."""
         return cls(np.empty(0, np.int64), 0.0, np.empty(0), reason, log_prob_of, *more)
 
     @classmethod
-    def of(cls, found: Selection, reason: str, *more: Any) -> Self:
-        """What was found, with another reason and what a decoder adds to a selection."""
-        return cls(found.subset, found.cost, found.gains, reason, found.log_prob_of, *more)
+    def of(cls, selection: Selection, reason: str, *more: Any) -> Self:
+        """A selection with another reason, and `more` attributes of a decoder's own selection."""
+        return cls(selection.subset, selection.cost, selection.gains, reason, selection.log_prob_of, *more)
 
     @cached_property
     def log_prob(self) -> float:
@@ -92,13 +92,13 @@ class Selection:
         return len(self.subset)
 
     def __repr__(self) -> str:
-        known = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # costs more than the run
+        log_prob = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # only once it is computed
         some = self.subset[:SHOWN].tolist()
         items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > SHOWN else str(some)
-        return f"{type(self).__name__}(subset={items},{known} cost={self.cost:g}, reason={self.reason!r})"
+        return f"{type(self).__name__}(subset={items},{log_prob} cost={self.cost:g}, reason={self.reason!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get the number, not the model."""
+        """Copies and other processes get log_prob, not the model."""
         if isinstance(self.log_prob_of, Unknown):
             return dict(self.__dict__)
         return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": GONE}
@@ -106,29 +106,29 @@ class Selection:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Why no log-probability is computed."""
+    """Stands for a log-probability that is not computed, and says why."""
 
     why: str
 
-    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # as other models have it
+    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # called like a model's log_prob
         raise RuntimeError(self.why)
 
 
 GONE = Unknown(
-    "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask for nearest, "
-    "kept, skipped or log_prob, or ask before: answers are kept."
+    "the embeddings are gone, but nearest, kept, skipped and log_prob need them. Keep the embeddings until you have "
+    "asked for these; the answers are kept."
 )
 
 
 class Nearest(NamedTuple):
-    """For every item asked about, the chosen one most similar to it (-1 where there is none) and their cosine."""
+    """For every item, the chosen item most similar to it (-1 if there is none) and their cosine."""
 
     items: IntArray
     similarity: FloatArray
 
 
 class Kept(NamedTuple):
-    """A chosen item: the other chosen one most similar to it (-1 where it is alone), and their cosine."""
+    """A chosen item, the other chosen item most similar to it (-1 if it is alone), and their cosine."""
 
     item: int
     nearest: int
@@ -136,7 +136,7 @@ class Kept(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A candidate that was not chosen: the chosen item most similar to it, their cosine, and the reason in words."""
+    """A candidate that was not chosen, the chosen item most similar to it, their cosine, and the reason in words."""
 
     item: int
     nearest: int
@@ -145,7 +145,7 @@ class Skipped(NamedTuple):
 
 
 def read_held(held: Embedded | None) -> Embedded:
-    """Items with their embeddings; those to which there is but a weak reference are read again where they lie."""
+    """Items with their embeddings, which are read again if there is only a weak reference to them."""
     owner = held and (held.rows() if isinstance(held.rows, weakref.ref) else held.rows)
     if held is None or owner is None:
         raise RuntimeError(GONE.why)
@@ -153,7 +153,7 @@ def read_held(held: Embedded | None) -> Embedded:
 
 
 def log_prob_of_held(held: Embedded, nugget: float, subset: IntArray) -> float:
-    """log P(Y) of a set of items whose embeddings are borrowed."""
+    """log P(Y) of a set of items to whose embeddings there is only a weak reference."""
     return Candidates(read_held(held), nugget=nugget).log_prob(subset)
 
 
@@ -164,18 +164,18 @@ class DiverseSelection(Selection):
     Attributes
     ----------
     shares : float array
-        What each item added, as a share of the most that one did: where it is small, the rest could be left out.
+        The gain of each item as a share of the largest. From where the shares are small, items could be left out.
     diversity, parameters
-        What was asked for, and what was taken where nothing was said: the nugget, the kernel.
+        The settings, and the nugget and kernel that were used.
     nearest : Nearest
         For every candidate, the chosen item most similar to it and their cosine. Computed when first asked for.
     kept : list of Kept
-        For every chosen item, in their order, the other chosen one most similar to it and their cosine.
+        For every chosen item, in their order, the other chosen item most similar to it and their cosine.
     skipped : list of Skipped
         One record for every candidate that was not chosen, with the reason.
 
     Embeddings of more than 256 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array
-    when they are first asked for, and are an error where it is gone by then.
+    when they are first asked for, and raise an error if it is gone by then.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class DiverseSelection(Selection):
     diversity: float
     parameters: dict[str, Any]
     limits: Limits = field(repr=False)
-    held: Embedded | None = field(repr=False)  # None in a copy, which has what was found
+    held: Embedded | None = field(repr=False)  # the items; None in a copy
 
     @property
     def candidates(self) -> Embedded | None:
@@ -219,10 +219,11 @@ class DiverseSelection(Selection):
         """Every chosen item, with the other chosen one most similar to it."""
         chosen = self.chosen_items()
         items, similarity = nearest_chosen(chosen, chosen, self.subset)
-        return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
+        rows = zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)
+        return [Kept(*row) for row in rows]
 
     def why(self, item: int) -> str:
-        """What speaks for a chosen item, in words: its score among all, or that it had to be in; maybe nothing."""
+        """Why an item was chosen, in words: its rank by score, or that it had to be in. May be empty."""
         if item not in self.subset:
             raise ValueError(f"item must be one of those chosen, such as {self.subset[:1].tolist()}, found {item!r}.")
         if item in self.limits.include:
@@ -241,11 +242,11 @@ class DiverseSelection(Selection):
         return self.skipped_among("item {}".format)
 
     def skipped_among(self, name: Callable[[int], str]) -> list[Skipped]:
-        """The same, with the items that reasons speak of by the names that `name` gives their numbers."""
+        """As `skipped`, where `name` turns the number of an item into its name in the reasons."""
         limits, left = self.limits, self.limits.budget - self.cost
         barred, full = set(limits.exclude.tolist()), limits.full(self.subset) & bool(limits.names)
         others = "the set is preferred without it" if len(self) < limits.k else ALONE.get(self.diversity, MORE)
-        found = []
+        skipped = []
         for i in np.setdiff1d(np.arange(limits.cost.size), self.subset).tolist():
             j, s = int(self.nearest.items[i]), float(self.nearest.similarity[i])
             close = f"{s:.2f} similar to {name(j)}" if j >= 0 else ""
@@ -258,30 +259,30 @@ class DiverseSelection(Selection):
                 reason = f"costs {limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
             elif j < 0:
                 reason = self.reason
-            elif s >= CLOSE and self.diversity > 0.0:  # by score alone nobody asks what it is like
+            elif s >= CLOSE and self.diversity > 0.0:  # at 0, similarity was no reason
                 reason = close
             else:
                 reason = f"{others}; most similar is {name(j)} ({s:.2f})"
-            found.append(Skipped(i, j, s, reason))
-        return found
+            skipped.append(Skipped(i, j, s, reason))
+        return skipped
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get what was found, not the embeddings; where these are gone, what was asked."""
+        """Copies and other processes get the answers, not the embeddings; if these are gone, the answers so far."""
         if self.held is not None and isinstance(self.held.rows, weakref.ref) and self.held.rows() is None:
             return self.__dict__ | {"log_prob_of": GONE, "held": None}
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 
 def nearest_chosen(items: Embedded, chosen: Embedded, subset: IntArray) -> Nearest:
-    """The chosen item most similar to each of some items, by blocks; of equals, the one chosen first.
+    """The chosen item most similar to each of `items`; among equals, the one chosen first. Works by blocks.
 
-    `subset` has the numbers of the chosen items. Where `items` are these themselves, each is compared with the others.
+    `subset` has the numbers of the chosen items. If `items` is `chosen`, each chosen item is compared with the others.
     """
     themselves = items is chosen
     if is_tensor(items.rows):
-        items, chosen = (Embedded(*map(resolve_name(HOST), each)) for each in (items, chosen))
-    scale, length = (np.where(each.lengths > 0.0, each.lengths, 1.0) for each in (items, chosen))
-    found, similarity = np.full(scale.size, -1), np.zeros(scale.size)
+        items, chosen = (Embedded(*map(resolve_name(HOST), tensors)) for tensors in (items, chosen))
+    scale, length = (np.where(x > 0.0, x, 1.0) for x in (items.lengths, chosen.lengths))
+    nearest, similarity = np.full(scale.size, -1), np.zeros(scale.size)
     if subset.size > themselves:
         unit = to_dense(single(chosen.rows))
         unit = unit / length[:, None].astype(unit.dtype)
@@ -293,13 +294,13 @@ def nearest_chosen(items: Embedded, chosen: Embedded, subset: IntArray) -> Neare
             if themselves:
                 cosines[places, low + places] = -np.inf
             best = cosines.argmax(axis=1)
-            found[part] = subset[best]
+            nearest[part] = subset[best]
             similarity[part] = cosines[places, best] / scale[part]
         np.clip(similarity, -1.0, 1.0, out=similarity)
-    read_only(found, similarity)
-    return Nearest(found, similarity)
+    read_only(nearest, similarity)
+    return Nearest(nearest, similarity)
 
 
 def single(rows: Any) -> Any:
-    """float16 as float32, which products know."""
+    """The rows, as float32 if they are float16, of which there are no products."""
     return rows.astype(np.float32) if rows.dtype.char == "e" else rows

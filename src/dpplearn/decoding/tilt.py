@@ -1,4 +1,4 @@
-"""One factor on all qualities, L -> e^s L, so that sets drawn cost what they should, or the best ones fill a budget."""
+"""Tilts a model, L -> e^s L: one factor on all qualities, so that sets have the right cost, or fill a budget."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from dpplearn.decoding.limits import Limits
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 
-REACH = 0.95  # the largest cost that is asked for, as a share of what all items cost that may be drawn
-NEWTON_STEPS = 8  # Newton steps, of which two or three are enough
-LARGEST_TILTED = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
-MOST = 500.0  # e^s stays a float
-MARGIN = float(np.log(2))  # of a tilted gain above 1
+REACH = 0.95  # no target is above this share of the cost of all items that can be drawn
+NEWTON_STEPS = 8  # most Newton steps; two or three are enough
+LARGEST_TILTED = 1e6  # for larger e^s L_ii, eigenvectors are the better way
+MOST = 500.0  # largest s, so that e^s is a float
+MARGIN = float(np.log(2))  # least log of a tilted gain
 
 
 def tilted(lam: FloatArray, s: float) -> FloatArray:
-    """p = e^s lam / (1 + e^s lam), of any s: 0 where it is -inf."""
+    """p = e^s lam / (1 + e^s lam) for any s, also -inf."""
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-(safe_log(lam) + s))))
 
 
 def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -> float:
-    """The s for which sets drawn from e^s L cost `target` on average; `tilted_kernel` finds it without eigenvectors.
+    """The s for which sets drawn from e^s L cost `target` on average.
 
-    L -> e^s L multiplies every quality by e^(s/2) and leaves the ranking of sets of equal size alone. Where even
-    the whole span costs less than the target, the s that comes within 5% of all there is. A target of 0, or below, is
-    that of the empty set: s = -inf.
+    L -> e^s L multiplies every quality by e^(s/2) and does not change the ranking of sets of equal size. If the largest
+    sets cost less than the target, their cost times REACH is the target. For a target of 0 or below, s = -inf.
 
-    E cost(Y) = sum of K_ii cost_i, and K_ii = sum over j of p_j v_ij^2: eigenvector j gives a share of it, with p_j.
+    E cost(Y) = sum of K_ii cost_i, where K_ii = sum over j of p_j v_ij^2.
 
     Examples
     --------
@@ -65,11 +64,9 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
 
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float = 1e-11) -> FloatArray:
-    """K of e^s L, with s at most `near` from that of `find_tilt`; K_ii at that s itself.
+    """K of e^s L, with s at most `near` from that of `find_tilt`; the diagonal of K is that at `find_tilt`'s s.
 
-    By a few Cholesky factors, or by eigenvectors where these are not the way. With x = e^s and K = I - (I + x L)^-1,
-    sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly straight. Where the next steps would still
-    add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
+    It takes a few Cholesky factors, or eigenvectors if `by_newton` gives up.
     """
     K = None if isinstance(dpp, LowRankDPP) or dpp._L is None else by_newton(dpp.L, cost, target, near)
     if K is None:
@@ -79,7 +76,11 @@ def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: 
 
 
 def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> FloatArray | None:
-    """K by Newton's method in s; None where eigenvectors are the better way."""
+    """K by Newton's method in s; None if eigenvectors are the better way.
+
+    With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii on average, and dK/ds = K - K^2. log E is
+    nearly linear in s. If dE/ds is below 1/REACH - 1 times E, E may be above REACH times the largest cost.
+    """
     n, diag = len(L), L.diagonal()
     first, second = float(cost @ diag), float(cost @ np.einsum("ij,ij->i", L, L))
     if target <= 0.0 or first**2 <= 1.1 * target * second:
@@ -110,14 +111,14 @@ def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> Fl
 
 
 def fill_tilt(candidates: Candidates, limits: Limits, sized: bool = False) -> float:
-    """The s for which sets that fill the budget are the most probable under e^s L(d), where diversity d > 0.5.
+    """The s for which the most probable sets under e^s L(d) fill the budget or the size limit, if diversity d > 0.5.
 
-    Up to 0.5 the qualities are the model's, and so is the answer to how many items are worth choosing: s = 0. Above,
-    q^a loses that scale: at 1 every gain is at most 1, and the most probable set is empty. So with a budget or a size
-    limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more items always
-    comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the largest log L_ii.
-    Otherwise s is so large that each item of its set multiplies the probability by 2 or more. With `sized`, more items
-    come first at any diversity and for any costs. Where the candidates have an s already, it is that one.
+    Up to 0.5, s = 0: the model's qualities say how many items are worth choosing. Above, they no longer do: at d = 1
+    every gain is at most 1, and the most probable set is empty. So sets are compared by log det L_Y(d) + s |Y|. With
+    equal costs, s is so large that sets of more items always come first: by Hadamard, a set smaller than that of greedy
+    has at most the sum of its largest log L_ii. With other costs, s is so large that every item of greedy's set
+    multiplies the probability by 2 or more. With `sized`, more items come first at any diversity and for any costs.
+    Candidates that have a tilt keep it.
     """
     if candidates.tilt or not limits.bounded or (candidates.diversity <= 0.5 and not sized):
         return candidates.tilt

@@ -1,4 +1,4 @@
-"""What the adapters share: candidates with texts, embeddings and scores in; a choice with its reasons out."""
+"""Shared code of the adapters: chooses among candidates with texts, embeddings and scores, and notes the reasons."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dpplearn.decoding.limits import check_diversity
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats
 ESTIMATED = (
-    "max_tokens counts one token for every four bytes, which are four characters of English. Pass count_tokens=, a "
-    'function from text to int, for a true count: lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).'
+    "max_tokens counts one token for every four bytes, which are four characters of English. For a true count pass "
+    'count_tokens=, a function from text to int: lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text)).'
 )
 
 Item = TypeVar("Item")
@@ -30,7 +30,7 @@ Quota: TypeAlias = "int | dict[Any, int] | None"  # for every group, or for thos
 
 @contextmanager
 def framework(package: str, adapter: str) -> Iterator[None]:
-    """Around the imports of an adapter: an error says what to install."""
+    """Wraps the imports of an adapter, so that an import error says what to install."""
     try:
         yield
     except ImportError as error:
@@ -51,19 +51,18 @@ class ChosenCandidates:
 
     @property
     def skipped(self) -> list[dict[str, Any]]:
-        """Every other candidate: its number, that of the nearest chosen one, their cosine, why, how its text begins."""
-        names = ("candidate", "nearest", "similarity", "reason", "text")
+        """Every other candidate: its number, that of the nearest chosen one, their cosine, the reason, some text."""
         rows = ((*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return [dict(zip(("candidate", "nearest", "similarity", "reason", "text"), row, strict=True)) for row in rows]
 
     def kept(self, candidates: Sequence[Item], annotate: Callable[[Item, dict[str, Any]], Item]) -> list[Item]:
-        """The chosen candidates, best first, each as `annotate` copies it with its note as metadata.
+        """The chosen candidates, best first. `annotate` copies a candidate and adds its note to the metadata.
 
-        A note has the candidate's rank, its number, and the skipped ones that stand nearest to it.
+        A note has the candidate's rank, its number, and the skipped candidates that are nearest to it.
         """
         near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
-        for left in self.skipped if near else []:
-            near[left.pop("nearest")].append(left)
+        for record in self.skipped if near else []:
+            near[record.pop("nearest")].append(record)
         return [
             annotate(candidates[i], {NOTE: {"rank": rank, "candidate": i, "skipped": near[i]}})
             for rank, i in enumerate(self.order)
@@ -85,21 +84,21 @@ class Chooser:
 
     @classmethod
     def of(cls, adapter: Any) -> Chooser:
-        """By the settings of an adapter, which are checked."""
+        """A chooser with the settings of an adapter, which it checks."""
         return cls(**{name: getattr(adapter, name) for name in cls.__dataclass_fields__})
 
     def __post_init__(self) -> None:
         check_diversity(self.diversity)
         if (self.groups is None) != (self.max_per_group is None and self.min_per_group is None):
             raise ValueError("groups, a field of the metadata, and max_per_group or min_per_group go together.")
-        for name in ("k", "max_tokens"):
-            if getattr(self, name) is not None:
-                check_int(getattr(self, name), name, low=1)
+        for name, number in (("k", self.k), ("max_tokens", self.max_tokens)):
+            if number is not None:
+                check_int(number, name, low=1)
 
     def __call__(
         self, texts: Sequence[str], embeddings: Any, scores: Any, metadata: Sequence[dict[str, Any]]
     ) -> ChosenCandidates:
-        """Choose; warn where there was nothing to choose from, or nothing fits."""
+        """Choose; warn if there was nothing to choose from, or if nothing fits."""
         if not len(texts):
             return ChosenCandidates(diversify(np.empty((0, 1)), []), texts)
         cost = None
@@ -125,34 +124,34 @@ class Chooser:
 
 @cache
 def warn_estimated() -> None:
-    """Say, once, that tokens are estimated. No tokenizer is tried: most would fetch their tables."""
+    """Warn, once, that tokens are estimated. We use no tokenizer, because most download their tables."""
     warnings.warn(ESTIMATED, stacklevel=4)
 
 
 def limits_by_group(metadata: Sequence[dict[str, Any]], name: str, most: Quota, least: Quota) -> dict[str, Any]:
     """Groups and quotas as `diversify` takes them.
 
-    Values that no candidate has are passed over, and no more is asked for than there is: what was retrieved differs
-    from query to query.
+    Retrieved candidates differ from query to query: so values that no candidate has are ignored, and min_per_group is
+    reduced to the number of candidates that there are.
     """
     values = [fields.get(name) for fields in metadata]
     if all(value is None for value in values):
         raise ValueError(f"No candidate has the field {name!r}: it must be one of {sorted(set().union(*metadata))}.")
-    # one without it is alone in its own group
+    # a candidate without the field is a group of its own
     groups = [f"number {i}" if x is None or x != x else f"value {x!r}" for i, x in enumerate(values)]
-    there = Counter(group for group in groups if group.startswith("value"))
+    sizes = Counter(group for group in groups if group.startswith("value"))
 
     def named(bound: Quota) -> dict[str, int]:
         if not isinstance(bound, dict):
-            return {} if bound is None else dict.fromkeys(there, bound)
-        return {f"value {value!r}": number for value, number in bound.items() if f"value {value!r}" in there}
+            return {} if bound is None else dict.fromkeys(sizes, bound)
+        return {f"value {value!r}": number for value, number in bound.items() if f"value {value!r}" in sizes}
 
-    need = {group: min(check_int(number, "min_per_group"), there[group]) for group, number in named(least).items()}
+    need = {group: min(check_int(number, "min_per_group"), sizes[group]) for group, number in named(least).items()}
     return {"groups": groups, "max_per_group": named(most) or None, "min_per_group": need or None}
 
 
 def cosines(embeddings: Any, query: Any) -> FloatArray:
-    """Cosine of each row with the query; 0 where one of them is zero."""
+    """Cosine of each row with the query; 0 if one of the two is zero."""
     rows, q = check_array(embeddings, "embeddings", 2), check_array(query, "The query's embedding", 1)
     if q.shape != rows.shape[1:]:
         raise ValueError(f"The query's embedding has {q.size} numbers, and those of the documents {rows.shape[1]}.")
@@ -161,7 +160,7 @@ def cosines(embeddings: Any, query: Any) -> FloatArray:
 
 
 def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None:
-    """Scores that the candidates carry; None where none has one."""
+    """The candidates' own scores; None if no candidate has a score."""
     missing = [i for i, score in enumerate(scores) if score is None]
     if len(missing) == len(scores):
         return None
@@ -171,7 +170,7 @@ def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None
 
 
 def given_vectors(vectors: Sequence[Any], embed: Callable[[], Any] | None, what: str, advice: str) -> Any:
-    """Embeddings that the candidates carry; all are made anew where one carries none."""
+    """The candidates' own embeddings; if one has none, all are made anew by `embed`."""
     missing = [i for i, vector in enumerate(vectors) if vector is None]
     if not missing:
         return vectors

@@ -20,14 +20,14 @@ CALLABLES = ("embed", "count_tokens")
 
 @component
 class DPPRanker:
-    """Keep, of the documents a retriever found, those that are relevant and differ from each other.
+    """Keep those documents of a retriever that are relevant and differ from each other.
 
     Embeddings are those of the documents (`return_embedding=True` of the document store), or made by `embed`.
-    Relevance is the documents' score; where none has one, those that come first count more. Let the retriever fetch
-    several times as many documents as you keep (`top_k=40`): from as few as are kept, there is nothing to choose.
+    Relevance is the documents' score; if no document has one, earlier documents count more. Let the retriever fetch
+    several times as many documents as you keep (`top_k=40`), so that there is a choice.
 
-    Outputs: `documents`, best first, each with a note in `meta["dpplearn"]`: its rank, and the documents that were
-    skipped and are nearest to it; and `skipped`, the same as one list with their cosines and reasons.
+    Outputs: `documents`, best first, each with a note in `meta["dpplearn"]`, of its rank and of the skipped documents
+    nearest to it; and `skipped`, all skipped documents with their cosines and reasons.
 
     Parameters
     ----------
@@ -35,14 +35,10 @@ class DPPRanker:
         Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four bytes, which are four characters of English.
-    diversity : float
-        0: by relevance alone. 1: by similarity alone.
     groups : str, optional
         A field of the documents' meta, such as the source.
-    max_per_group, min_per_group : int or dict, optional
-        How many documents of each group there may and must be; a dict names the values that are limited.
-    backfill : bool
-        Once no group has room for more, go on without `max_per_group`.
+    diversity, max_per_group, min_per_group, backfill
+        As in `dpplearn.diversify`.
     embed : callable, optional
         From a list of texts to a list of vectors.
     """
@@ -53,7 +49,7 @@ class DPPRanker:
         self.embed, self.chooser = embed, Chooser(top_k, **settings)
 
     def choose(self, documents: list[Document], top_k: int | None = None) -> ChosenCandidates:
-        """Numbers of the documents to keep, and why the others are skipped."""
+        """Choose the documents to keep."""
         texts = [document.content or "" for document in documents]
         embed = None if self.embed is None else partial(self.embed, texts)
         carried = [document.embedding for document in documents]
@@ -72,7 +68,7 @@ class DPPRanker:
         return {"documents": kept, "skipped": choice.skipped}
 
     def to_dict(self) -> dict[str, Any]:
-        """For pipelines that are saved; functions by the name they are imported by."""
+        """For saving a pipeline; functions are saved by the name they are imported by."""
         saved = {**vars(self.chooser), "embed": self.embed, "top_k": self.chooser.k}
         del saved["k"]
         functions = {name: serialize_callable(saved[name]) for name in CALLABLES if saved[name] is not None}

@@ -17,14 +17,14 @@ with framework("langchain-core", __name__):
 
 
 class DPPCompressor(BaseDocumentCompressor):
-    """Keep, of the documents a retriever found, those that are relevant and differ from each other.
+    """Keep those documents of a retriever that are relevant and differ from each other.
 
     Retrieved documents carry no embeddings, so the model that makes them is passed. Relevance is the cosine with the
     query, or what a reranker wrote under `score_key`. Let the retriever fetch several times as many documents as you
-    keep (`search_kwargs={"k": 40}`): from as few as are kept, there is nothing to choose.
+    keep (`search_kwargs={"k": 40}`), so that there is a choice.
 
-    Each document that is kept has a note in `metadata["dpplearn"]`: its rank, and the documents that were skipped and
-    are nearest to it, with their cosine and the reason.
+    Each document that is kept has a note in `metadata["dpplearn"]`, of its rank and of the skipped documents nearest to
+    it, with their cosines and reasons.
 
     Parameters
     ----------
@@ -33,14 +33,10 @@ class DPPCompressor(BaseDocumentCompressor):
         Largest number of documents, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four bytes, which are four characters of English.
-    diversity : float
-        0: by relevance alone. 1: by similarity alone.
     groups : str, optional
         A field of the documents' metadata, such as the source.
-    max_per_group, min_per_group : int or dict, optional
-        How many documents of each group there may and must be; a dict names the values that are limited.
-    backfill : bool
-        Once no group has room for more, go on without `max_per_group`.
+    diversity, max_per_group, min_per_group, backfill
+        As in `dpplearn.diversify`.
     score_key : str, optional
         Metadata field that holds the relevance.
     """
@@ -62,7 +58,7 @@ class DPPCompressor(BaseDocumentCompressor):
         Chooser.of(self)
 
     def choose(self, documents: Sequence[Document], query: str) -> ChosenCandidates:
-        """Numbers of the documents to keep, and why the others are skipped."""
+        """Choose the documents to keep."""
         texts = [document.page_content for document in documents]
         if not texts:
             return Chooser.of(self)(texts, [], [], [])
@@ -90,8 +86,7 @@ class DPPExampleSelector(BaseExampleSelector):
     k : int or None
         Largest number of examples.
     fetch_k : int, optional
-        Candidates: so many of the examples closest to the input; by default all of them. With fewer than k, nothing is
-        left to choose.
+        Candidates are the `fetch_k` examples closest to the input; by default all. It should be larger than k.
     input_keys : list of str, optional
         Fields of an example and of the input that are compared; by default all.
     max_tokens, count_tokens, diversity, groups, max_per_group, min_per_group, backfill
@@ -130,7 +125,7 @@ class DPPExampleSelector(BaseExampleSelector):
             return [], self.chooser([], [], [], [])
         scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
         candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
-        # what an example takes of a prompt is all of it, not only the fields that are compared
+        # all fields of an example count as tokens of the prompt, not only those that are compared
         texts = [" ".join(str(value) for value in self.examples[i].values()) for i in candidates]
         vectors = np.asarray(self.vectors)[candidates]
         examples = [self.examples[i] for i in candidates]

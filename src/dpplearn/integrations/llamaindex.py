@@ -13,14 +13,14 @@ with framework("llama-index-core", __name__):
 
 
 class DPPPostprocessor(BaseNodePostprocessor):
-    """Keep, of the nodes a retriever found, those that are relevant and differ from each other.
+    """Keep those nodes of a retriever that are relevant and differ from each other.
 
-    Embeddings are those of the nodes, where all have one, or made by `embed_model`. Relevance is the nodes' score, or,
-    where none has one, the cosine with the query. Let the retriever fetch several times as many nodes as you
-    keep (`similarity_top_k=40`): from as few as are kept, there is nothing to choose.
+    Embeddings are those of the nodes, if all have one, or made by `embed_model`. Relevance is the nodes' score or, if
+    no node has one, the cosine with the query. Let the retriever fetch several times as many nodes as you keep
+    (`similarity_top_k=40`), so that there is a choice.
 
-    Each node that is kept has a note in `metadata["dpplearn"]`, which neither language models nor embeddings see: its
-    rank, and the nodes that were skipped and are nearest to it, with their cosine and the reason.
+    Each node that is kept has a note in `metadata["dpplearn"]`, of its rank and of the skipped nodes nearest to it,
+    with their cosines and reasons. Neither language models nor embeddings see the note.
 
     Parameters
     ----------
@@ -29,14 +29,10 @@ class DPPPostprocessor(BaseNodePostprocessor):
         Largest number of nodes, and largest total number of tokens.
     count_tokens : callable, optional
         From text to int; by default one token for every four bytes, which are four characters of English.
-    diversity : float
-        0: by relevance alone. 1: by similarity alone.
     groups : str, optional
         A field of the nodes' metadata, such as the source.
-    max_per_group, min_per_group : int or dict, optional
-        How many nodes of each group there may and must be; a dict names the values that are limited.
-    backfill : bool
-        Once no group has room for more, go on without `max_per_group`.
+    diversity, max_per_group, min_per_group, backfill
+        As in `dpplearn.diversify`.
     """
 
     embed_model: Any = Field(default=None, exclude=True)
@@ -58,7 +54,7 @@ class DPPPostprocessor(BaseNodePostprocessor):
         return "DPPPostprocessor"
 
     def choose(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> ChosenCandidates:
-        """Numbers of the nodes to keep, and why the others are skipped."""
+        """Choose the nodes to keep."""
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         if not texts:
             return Chooser.of(self)(texts, [], [], [])

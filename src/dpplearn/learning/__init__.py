@@ -1,4 +1,4 @@
-"""Conditional DPPs by maximum likelihood (sections 4 and 5): item sets with a chosen subset in, weights out."""
+"""Conditional DPPs by maximum likelihood (sections 4 and 5): from item sets with a chosen subset to weights."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -23,18 +23,13 @@ __all__ = [
 ]
 
 
-# Imported when first asked for: they bring scikit-learn, which a cluster's workers do not need.
 LAZY = {
     "ConditionalDPP": "conditional",
     "ConditionalDPPCV": "cv",
-}
+}  # these import scikit-learn; Dask workers do not need it
 
 
 def __getattr__(name: str) -> Any:
     if name in LAZY:
         return getattr(import_module(f"dpplearn.learning.{LAZY[name]}"), name)
     raise AttributeError(f"module 'dpplearn.learning' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))

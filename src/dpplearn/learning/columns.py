@@ -1,8 +1,7 @@
 """A column of a table as numbers: a category, a boolean or a number, some of which may be missing.
 
-A value that is missing, and a category that was not in training, is *unknown*: it adds to a quality what the average
-item's value adds, and has a weight of its own where training had unknown values; in a similarity, unknown is a category
-like the others.
+A missing value, and a category that training did not have, is *unknown*. For the quality it counts as the average item,
+with a weight of its own if training had unknown values; in similarities, unknown is a category like the others.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, Self
@@ -17,12 +17,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray
+from dpplearn._checks import Features, FloatArray, warn_user
 
 Kind = Literal["number", "boolean", "category"]
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category")
-WIDE = 256  # similarity features beyond this are sparse
-FARTHEST = 12.0  # standard deviations from the mean: numbers beyond are taken for this
+MAX_DENSE = 256  # similarity features beyond which they are sparse
+FARTHEST = 12.0  # numbers farther from the mean, in standard deviations, count as this far
 WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 
 FREQUENCIES = np.arange(0.0, 6.5, 2 * np.pi / (2 * FARTHEST + 6.5))  # the sum repeats itself beyond these distances
@@ -34,8 +34,8 @@ SHARES /= SHARES.sum()
 class Column:
     """One column as it was in training.
 
-    `base` is the level without a column of its own, -1 for none; `shares` is how frequent each level is; `mean` and
-    `scale` are those of the numbers, or of the booleans. `unknown` says whether training had unknown values.
+    `base` is the level without a feature of its own, -1 if there is none; `shares` is how frequent each level is;
+    `mean` and `scale` are those of the numbers, or of the booleans. `unknown` says whether training had unknown values.
 
     Examples
     --------
@@ -57,24 +57,25 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: np.ndarray, dtype: Any = None) -> Self:
-        """What a column of training is; the data frame's `dtype` may say that numbers are categories."""
+        """Learn a column of training; the data frame's `dtype` may say that numbers are categories."""
         kind: Kind = "category" if hasattr(dtype, "categories") else kind_of(name, values)
         if kind == "category":
             counts = Counter(label(x) for x in values.tolist() if not is_missing(x))
             levels = tuple(sorted(counts))
+            warn_about_labels(levels, f"Column {name!r}")
             shares = tuple(counts[level] / counts.total() for level in levels)
-            made = cls(name, kind, levels, int(np.argmax(shares)) if shares else -1, shares=shares)
+            column = cls(name, kind, levels, int(np.argmax(shares)) if shares else -1, shares=shares)
         else:
             x = cls(name, kind).raw(values)
             seen = x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1)
-            made = cls(name, kind, mean=float(seen.mean()), scale=float(seen.std()) or 1.0)
-        missing = np.isnan(made.raw(values))
+            column = cls(name, kind, mean=float(seen.mean()), scale=float(seen.std()) or 1.0)
+        missing = np.isnan(column.raw(values))
         if missing.all():
             raise ValueError(f"Column {name!r} of the table has no value in any row. Leave it out.")
-        return replace(made, unknown=bool(missing.any()))
+        return replace(column, unknown=bool(missing.any()))
 
     def raw(self, values: np.ndarray) -> FloatArray:
-        """Numbers as they are, booleans as 0 and 1, categories as the place of their level; NaN is unknown."""
+        """Numbers as they are, booleans as 0 and 1, categories as the position of their level; NaN is unknown."""
         if self.levels:
             place = {level: float(j) for j, level in enumerate(self.levels)}
             return np.array([math.nan if is_missing(x) else place.get(label(x), math.nan) for x in values.tolist()])
@@ -85,8 +86,9 @@ class Column:
         if np.isinf(x).any():
             row = int(np.isinf(x).argmax())
             raise ValueError(f"Column {self.name!r} must hold finite numbers, but {self.name}[{row}] is {x[row]}.")
-        if self.kind == "boolean" and not np.isin(x[~np.isnan(x)], (0, 1)).all():
-            row = int((~np.isin(x, (0, 1)) & ~np.isnan(x)).argmax())
+        odd = ~np.isin(x, (0, 1)) & ~np.isnan(x)
+        if self.kind == "boolean" and odd.any():
+            row = int(odd.argmax())
             raise ValueError(f"Column {self.name!r} held booleans in training, and {self.name}[{row}] is {x[row]:g}.")
         return x
 
@@ -102,7 +104,7 @@ class Column:
             raise ValueError(f"Column {self.name!r} holds {self.kind}s, and {where}.") from None
 
     def words(self, x: float) -> str:
-        """What an item has in this column, in words, from what `raw` made of it.
+        """The value of an item in words, from what `raw` made of it.
 
         Examples
         --------
@@ -111,23 +113,23 @@ class Column:
         """
         if self.kind == "number" and not math.isnan(x):
             return f"its {self.name} of {x:.4g}"
-        known = self.levels or ("false", "true")
-        return f"{self.name} being {'unknown' if math.isnan(x) else known[int(x)]}"
+        levels = self.levels or ("false", "true")
+        return f"{self.name} being {'unknown' if math.isnan(x) else levels[int(x)]}"
 
     @property
     def quality_names(self) -> list[str]:
-        """Of the columns of `quality`."""
+        """Names of the columns of `quality`."""
         names = [self.name]
         if self.kind == "category":
             names = [f"{self.name}={level}" for j, level in enumerate(self.levels) if j != self.base]
         return [*names, f"{self.name} is unknown"] if self.unknown else names
 
     def quality(self, x: FloatArray) -> FloatArray:
-        """Quality features, from what `raw` made; those of a category are against its base."""
+        """Quality features, from what `raw` made; those of a category are relative to its base."""
         missing = np.isnan(x)
         if self.kind == "category":
-            kept = np.flatnonzero(np.arange(len(self.levels)) != self.base)
-            block, average = (x[:, None] == kept).astype(np.float64), np.array(self.shares)[kept]
+            others = np.flatnonzero(np.arange(len(self.levels)) != self.base)
+            block, average = (x[:, None] == others).astype(np.float64), np.array(self.shares)[others]
         else:
             block, average = x[:, None].copy(), np.array([self.mean])
         block[missing] = average
@@ -136,10 +138,10 @@ class Column:
     def by_distance(self, x: FloatArray) -> FloatArray:
         """Similarity features of a number: two items x and y have cosine exp(-(x - y)^2 / 2 sigma^2).
 
-        A number by itself has no direction. With z = x / sigma and frequencies w_j in steps of h,
+        With z = x / sigma and frequencies w_j in steps of h,
         exp(-(z - z')^2 / 2) = sum of c_j cos(w_j (z - z')) = sum of c_j (cos w_j z cos w_j z' + sin w_j z sin w_j z'),
         c_j the normal density at w_j times h: the error of this trapezoidal sum is less than 1e-7 for numbers within
-        FARTHEST standard deviations of the mean. Unknown is like unknown alone.
+        FARTHEST standard deviations of the mean. Unknown is similar to unknown only.
         """
         missing = np.isnan(x)
         z = np.clip((np.where(missing, self.mean, x) - self.mean) / self.scale, -FARTHEST, FARTHEST)
@@ -149,47 +151,38 @@ class Column:
         return np.column_stack([block, missing])
 
     def direction(self, x: FloatArray) -> Features:
-        """Similarity features: equal categories have cosine 1, others 0.
-
-        Numbers and booleans are coordinates of a direction, beside others.
-        """
+        """Similarity features: equal categories have cosine 1, others 0; numbers and booleans are coordinates."""
         missing, L = np.isnan(x), len(self.levels)
         if self.kind == "category":
             where = np.where(missing, L, x).astype(np.int64)
             block = sparse.csr_array((np.ones(x.size), where, np.arange(x.size + 1)), shape=(x.size, L + 1))
-            return block if L + 1 > WIDE else block.toarray()
+            return block if L + 1 > MAX_DENSE else block.toarray()
         return np.where(missing, self.mean, x)[:, None]
 
 
 def kind_of(name: str, values: np.ndarray) -> Kind:
-    """What the values of a column are."""
+    """Whether a column has numbers, booleans or categories."""
     if values.dtype.kind in "fiub":
         return "boolean" if values.dtype.kind == "b" else "number"
-    seen: dict[str, tuple[int, Any]] = {}
+    first: dict[str, tuple[int, Any]] = {}
     for row, x in enumerate(values.tolist()):
         if not is_missing(x):
-            seen.setdefault(kind_of_value(x), (row, x))
-    if len(seen) > 1:
-        kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in seen.items())
+            other = "category" if isinstance(x, str) else type(x).__name__
+            kind = "boolean" if isinstance(x, bool) else "number" if isinstance(x, numbers.Real | Decimal) else other
+            first.setdefault(kind, (row, x))
+    if len(first) > 1:
+        kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in first.items())
         raise TypeError(f"Column {name!r} must hold values of one kind, found {kinds}. Convert the column.")
-    kind, (row, x) = next(iter(seen.items())) if seen else ("number", (0, None))
+    kind, (row, x) = next(iter(first.items())) if first else ("number", (0, None))
     if kind not in KINDS:
         raise TypeError(f"{name}[{row}] is {x!r:.40} ({kind}). Convert column {name!r}, a date for instance to days.")
     if kind == "category":
         try:
             np.array([x for x in values.tolist() if not is_missing(x)], np.float64)
-        except ValueError:  # as it should be
+        except ValueError:  # these texts are not numbers, as it should be
             return kind
         raise TypeError(f"Column {name!r} holds numbers as texts, such as {x!r:.40}. Convert it, names to categories.")
     return kind
-
-
-def kind_of_value(x: Any) -> str:
-    if isinstance(x, bool):
-        return "boolean"
-    if isinstance(x, str):
-        return "category"
-    return "number" if isinstance(x, numbers.Real | Decimal) else type(x).__name__
 
 
 def label(x: Any) -> str:
@@ -197,25 +190,37 @@ def label(x: Any) -> str:
     return str(int(x)) if isinstance(x, float) and x.is_integer() else str(x)
 
 
+def warn_about_labels(labels: Iterable[Any], where: str) -> None:
+    """Warn if labels differ from others only in blanks or capitals, which usually is a mistake."""
+    first: dict[str, str] = {}
+    pairs = [(first.setdefault(" ".join(text.split()).casefold(), text), text) for text in labels]
+    if pairs := [(a, b) for a, b in pairs if a != b]:
+        a, b = pairs[0]
+        many = f" ({len(pairs)} such pairs)" if len(pairs) > 1 else ""
+        warn_user(
+            f"{where} has both {a!r} and {b!r}{many}, which differ only in blanks or capitals and count as different. "
+            "If they are the same, write them alike first: in pandas, column.str.strip().str.lower()."
+        )
+
+
 def is_missing(x: Any) -> bool:
-    """None, NaN, an empty text, or what pandas has for them."""
+    """Whether a value is None, NaN, an empty text, or what pandas has for them."""
     if isinstance(x, float):
         return x != x
     return x is None or (isinstance(x, str) and not x) or type(x).__name__ in ("NAType", "NaTType")
 
 
 def column_from(state: Any) -> Column:
-    """A column that a model file has, checked."""
-    one = Column(**{**state, "levels": tuple(state["levels"]), "shares": tuple(state["shares"])})
-    figures = all(type(x) in (int, float) and math.isfinite(x) for x in (one.mean, one.scale, *one.shares))
-    labels, n = one.kind == "category", len(one.levels)
-    whole = (
-        all(isinstance(text, str) for text in (one.name, *one.levels)),
-        one.kind in KINDS and type(one.unknown) is bool,
-        figures and one.scale > 0,
-        len(one.shares) == len(set(one.levels)) == n and labels == (n > 0),
-        type(one.base) is int and -1 <= one.base < max(n, 1),
+    """A column from a model file, checked."""
+    column = Column(**{**state, "levels": tuple(state["levels"]), "shares": tuple(state["shares"])})
+    n, figures = len(column.levels), (column.mean, column.scale, *column.shares)
+    valid = (
+        all(isinstance(text, str) for text in (column.name, *column.levels))
+        and (column.kind in KINDS and type(column.unknown) is bool and type(column.base) is int)
+        and (all(type(x) in (int, float) and math.isfinite(x) for x in figures) and column.scale > 0)
+        and len(column.shares) == len(set(column.levels)) == n
+        and ((column.kind == "category") == (n > 0) and -1 <= column.base < max(n, 1))
     )
-    if not all(whole):
-        raise ValueError(f"the column {one.name!r:.40} is not whole")
-    return one
+    if not valid:
+        raise ValueError(f"the column {column.name!r:.40} is not whole")
+    return column

@@ -1,4 +1,4 @@
-"""ConditionalDPP: weights of quality features by maximum likelihood, scikit-learn style."""
+"""ConditionalDPP: the scikit-learn estimator that learns weights of quality features by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -31,27 +31,26 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         None means no prior.
     similarity : {"fixed", "mixture"}
         "fixed" is S with `rho` and `nugget`. "mixture" learns, together with theta, the weights of the named parts of
-        the item sets, of a constant, and of what is particular to an item.
+        the item sets, of a constant, and of the nugget.
     rho : float
         Value of the constant similarity feature of section 7.2: S_ij becomes (S_ij + rho^2) / (1 + rho^2).
-        0 leaves the similarities as given.
     nugget : float
         The share of S that is particular to each item: S_ij of different items is multiplied by 1 - nugget. With a
-        nugget above 0 every target is possible: duplicates, and more items than there are similarity features.
+        nugget above 0 every target is possible, even with duplicates or with more items than similarity features.
     constant : bool
-        Whether a weight for a constant 1, which sets how many items are chosen, is learned beside those of the
-        features. Where the features span a constant already, such as a column of ones, or the size is given, none is
-        added. It comes first, is called "constant", and has a wide prior: log q^2 of the average item has variance 100.
-        Without a constant, a feature's weight may take the wrong sign to make sets smaller or larger.
+        Whether to learn the weight of a constant 1, which sets how many items are chosen. None is added if the features
+        span a constant already, such as a column of ones, or if the size is given. It comes first, is called
+        "constant", and has a wide prior: log q^2 of the average item has variance 100. Without a constant, a feature's
+        weight may take the wrong sign to make sets smaller or larger.
     given_size : bool
-        Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
-        the size is fixed by design, and to learn similarity without the size in the way.
+        Whether to learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For
+        tasks whose size is fixed by design, and to learn the similarity apart from the size.
     on_impossible : {"error", "drop"}
-        What to do with targets that have probability 0 whatever theta is, such as two duplicates.
+        What to do with targets that have probability 0 for every theta, such as two duplicates.
     tol : float
         Stop when no entry of the gradient is larger.
     max_iter : int
-        Iterations at most; where the similarity is learned, from each start.
+        Iterations at most; if the similarity is learned, from each start.
     random_state : int
         Seed of the random starts.
     n_jobs : int or None
@@ -59,36 +58,34 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     backend : {None, "dask"} or distributed.Client
         Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
     progress : bool
-        Print a line for each iteration on standard error, with the log-likelihood and the largest entry of
-        the gradient; on a terminal, one line with a bar that moves while the instances are evaluated.
+        Show each iteration on standard error, with the log-likelihood and the largest entry of the gradient.
 
     Attributes
     ----------
     theta_ : array of shape (m,)
-        The weights; that of a constant that was added comes first.
-    covariance_ : array of shape (m, m) or None
-        Of the weights, by the Laplace approximation; None where some weight is undetermined, or it is not known.
+        The weights; that of an added constant comes first.
     theta_std_ : array of shape (m,)
-        Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        With a learned similarity they are joint with its own.
+        Standard errors by Laplace's method, from the inverse Hessian; joint with those of a learned similarity.
+    covariance_ : array of shape (m, m) or None
+        Of the weights, by Laplace's method; None if some weight is undetermined, or if it is not known.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
+    gradient_norm_ : float
+        Largest entry of the gradient at theta_.
     n_sets_, n_items_ : int
-        Instances that were learned from, and the items of all of them; 0 where weights were given.
+        Instances in the training data, and the items of all of them; 0 if the weights were given.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
     similarity_ : Similarity
         A record: `parameters`, `weights` by name and their `std`, the matrix of an item set.
     starts_ : array
-        The log-posterior that each start reached, where the similarity is learned: their spread says whether there
-        are several maxima.
-    quality_ : Quality
+        The log-posterior that each start reached, if the similarity is learned: their spread shows whether there are
+        several maxima.
+    quality_ : LogLinear
         A record: `log_q(items)`, and `contributions(items)`, what each feature adds to log q^2.
-    gradient_norm_ : float
-        Largest entry of the gradient at theta_.
     feature_names_in_ : array of m strings
-        Of the weights: those of the item sets (x0, x1, ... where they have none), after "constant" where one was added.
+        Names of the weights: "constant" if one was added, then those of the item sets, or x0, x1, ...
 
     See Also
     --------
@@ -149,15 +146,15 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : list of ItemSet, or list of paths of shards
-            For more data than fits in memory, paths of files that `save_shard` wrote, which hold the targets
-            too: they are read one at a time, or kept in the memory of a cluster's workers.
+            For more data than fits in memory: paths of files that `save_shard` wrote, which hold the targets too. They
+            are read one at a time, or kept in the memory of a cluster's workers.
         y : list of index arrays or boolean masks
             The chosen items of each; may be empty.
         sample_weight : array, optional
             How often each instance counts.
         evaluator : {"numpy", "torch"} or dpplearn.torch.evaluator.Batches
-            How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
-            batches on a GPU where there is one, with the same result; `Batches("cuda:1")` names the device.
+            "numpy" evaluates instances one by one, "torch" (`pip install dpplearn[torch]`) in batches, on a GPU if any,
+            with the same result; `Batches("cuda:1")` names the device.
         work : path, optional
             Write the weights there after each iteration. A fit that finds the file goes on from it.
         """
@@ -173,15 +170,14 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         theta_std: ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Self:
-        """A model with weights that are known, such as those of a logistic regression on the same features.
+        """A model with given weights, such as those of a logistic regression on the same features.
 
         Parameters
         ----------
         theta : array of shape (m,)
         rho, nugget : float
-            Of the similarity.
         theta_std : array of shape (m,), optional
-            Standard errors, where they are known.
+            Standard errors, if they are known.
         names : sequence of m strings, optional
             Names of the features.
 
@@ -195,7 +191,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the tables of `summary()`, once it is fitted."""
+        """What a notebook shows: the tables of `summary()` of a fitted model."""
         if not hasattr(self, "quality_"):
             return card(repr(self), facts={"state": "not fitted"})
         return self.summary()._repr_html_()
@@ -204,7 +200,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     __repr__ = BaseEstimator.__repr__
 
     def __sklearn_clone__(self) -> Self:
-        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
+        """A new estimator with the same parameters; it shares a cluster's client, which cannot be copied."""
         new = type(self)(**copy.deepcopy(self.get_params(deep=False), {id(self.backend): self.backend}))
         if hasattr(self, "_metadata_request"):  # which may refer back to the estimator, whose copy is `new`
             new._metadata_request = copy.deepcopy(self._metadata_request, {id(self): new})

@@ -1,4 +1,4 @@
-"""ConditionalDPPCV: a grid search over the settings of a ConditionalDPP, on scikit-learn's GridSearchCV."""
+"""ConditionalDPPCV: scikit-learn's GridSearchCV for the settings of a ConditionalDPP."""
 
 from __future__ import annotations
 
@@ -48,31 +48,29 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     """A ConditionalDPP with the best of many settings, found by cross-validation.
 
     It follows `sklearn.model_selection.GridSearchCV`: each setting is fitted without one fold of the instances after
-    the other and scored on that fold. The best is then fitted to all instances; all that a ConditionalDPP can do,
-    such as `predict`, `decode`, `summary` and `save`, is then done by it.
+    the other and scored on that fold. The best is then fitted to all instances, and does what a ConditionalDPP can do,
+    such as `predict`, `decode`, `summary` and `save`.
 
     Parameters
     ----------
     estimator : ConditionalDPP, optional
-        What the settings change; `ConditionalDPP()` if none is given.
+        The model whose settings change, by default `ConditionalDPP()`.
     param_grid : mapping of str to list, or list of such mappings, optional
-        Values to compare, by the names of the arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1, 10],
-        "nugget": [0.01, 0.1]}.
-        A mixture learns what `rho` and `nugget` say of the fixed similarity, and takes none of them: give it a mapping
-        of its own, as in [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}]. By default five prior variances from
-        0.01 to 100.
+        Values to compare, by arguments of ConditionalDPP, such as {"prior_variance": [0.1, 1], "nugget": [0.01, 0.1]};
+        by default five prior variances from 0.01 to 100. A mixture takes neither `rho` nor `nugget`: give it a mapping
+        of its own, as in [{"nugget": [0.01, 0.1]}, {"similarity": ["mixture"]}].
     scoring : callable, optional
-        scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
-        subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
-        result, with `references` in `fit` where that needs more than y.
+        scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out subsets. To tune
+        on ROUGE as the paper does, pass a function that decodes with model.predict and scores the result, and pass
+        `references` to `fit` if it needs more than y.
     n_jobs : int, optional
         Fits made at the same time, in processes; None is 1, and -1 all cores.
     refit : bool
         Whether the best setting is fitted to all instances.
     cv : int or scikit-learn splitter
-        Folds over instances; a number of folds keeps together what `groups` in `fit` says belongs together.
+        Folds over instances; with a number of folds, those of one of the `groups` in `fit` stay together.
     progress : bool
-        Whether standard error shows how many settings are done, how long they took, and the best so far.
+        Whether to show on standard error how many settings are done, how long they took, and the best so far.
 
     Attributes
     ----------
@@ -132,9 +130,9 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         y : list of index arrays
         sample_weight : array, optional
         references : sequence, optional
-            One per instance: what `scoring` gets in place of y, for instance reference summaries.
+            One per instance: what `scoring` gets instead of y, for instance reference summaries.
         groups : array, optional
-            A label per instance. Those of one label, such as several targets of the same items, stay in one fold.
+            A label per instance; instances with the same label, such as targets of the same items, stay in one fold.
         """
         subsets, weights = check_examples(X, y, sample_weight)
         for name, values in {"references": references, "groups": groups}.items():
@@ -151,10 +149,10 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
                     check_possible(survey, "error")
                 counts[[t for t, _ in survey.impossible]] = 0.0  # all settings are compared on the same targets
         splitter = check_cv(self.cv)
-        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
+        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would split groups
             splitter = GroupKFold(splitter.n_splits)
         truth: Sequence[Any] = subsets if references is None else references
-        held = [HeldSet(*one) for one in zip(X, subsets, weights.tolist(), counts.tolist(), truth, strict=True)]
+        held = [HeldSet(*entry) for entry in zip(X, subsets, weights.tolist(), counts.tolist(), truth, strict=True)]
         trial, scoring = Trial(**self._model({}).get_params()), partial(score_held, scoring=self.scoring)
         n_jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
         options = {"scoring": scoring, "n_jobs": n_jobs, "cv": splitter, "verbose": int(self.progress)}
@@ -168,35 +166,35 @@ class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """What this class has not is that of the best model; before `fit` its methods raise NotFittedError."""
+        """Attributes of the best model; before `fit`, its methods raise NotFittedError."""
         if name.startswith("_") or name == "best_estimator_":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
         return getattr(vars(self).get("best_estimator_", ConditionalDPP()), name)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what the best model says of itself, once there is one."""
+        """What a notebook shows: the best model, if there is one."""
         best = vars(self).get("best_estimator_")
         return card(repr(self), facts={"state": "not fitted"}) if best is None else best._repr_html_()
 
     _repr_mimebundle_ = in_notebook
 
     def _model(self, params: Mapping[str, Any]) -> ConditionalDPP:
-        """A new model with one of the settings."""
+        """A new model with these settings."""
         return (ConditionalDPP() if self.estimator is None else clone(self.estimator)).set_params(**params)
 
 
 class HeldSet(NamedTuple):
-    """An instance as scikit-learn deals it out to the folds."""
+    """An instance, as scikit-learn distributes it over the folds."""
 
     items: ItemSet
     subset: IntArray
     weight: float
-    counts: float  # its weight in scores: 0 where some setting makes it impossible
-    truth: Any  # what `scoring` compares with: the subset, or a reference
+    counts: float  # its weight in scores: 0 if some setting makes it impossible
+    truth: Any  # what `scoring` gets: the subset, or a reference
 
 
 class Trial(ConditionalDPP):
-    """A model that is fitted to one fold less. What it warns of, the last fit says of all instances."""
+    """A model that is fitted without one fold, and without warnings, which the last fit gives for all instances."""
 
     def fit(self, X: Sequence[HeldSet]) -> Self:  # type: ignore[override]
         with warnings.catch_warnings():
@@ -206,29 +204,29 @@ class Trial(ConditionalDPP):
 
 
 def score_held(model: Trial, X: Sequence[HeldSet], scoring: Scorer | None) -> float:
-    """The score of the fold that a model was not fitted to."""
-    item_sets = [x.items for x in X]
+    """The score on the fold that was left out."""
+    item_sets, subsets, _, counts, truth = map(list, zip(*X, strict=True))
     if scoring is None:
-        return model.score(item_sets, [x.subset for x in X], [x.counts for x in X])
-    score = float(scoring(model, item_sets, [x.truth for x in X]))
+        return model.score(item_sets, subsets, counts)
+    score = float(scoring(model, item_sets, truth))
     if np.isnan(score):
         raise ValueError("scoring must return a number, found nan.")
     return score
 
 
 class Search(GridSearchCV):  # type: ignore[misc]  # scikit-learn has no types
-    """GridSearchCV that tries about a tenth of the settings at a time, and says how far it is."""
+    """GridSearchCV that tries about a tenth of the settings at a time, and shows its progress."""
 
     verbose: int
 
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> None:
         settings, verbose, start = list(ParameterGrid(self.param_grid)), self.verbose, time.perf_counter()
-        self.verbose = 0  # we say it ourselves
-        for some in np.array_split(np.arange(len(settings)), min(10, len(settings))):
-            results = evaluate_candidates([settings[k] for k in some])
+        self.verbose = 0  # scikit-learn's own messages
+        for block in np.array_split(np.arange(len(settings)), min(10, len(settings))):
+            results = evaluate_candidates([settings[k] for k in block])
             if verbose:
                 best, seconds = int(results["rank_test_score"].argmin()), time.perf_counter() - start
-                said = ", ".join(f"{name}={value!r}" for name, value in results["params"][best].items())
+                params = ", ".join(f"{name}={value!r}" for name, value in results["params"][best].items())
                 head = f"{len(results['params'])} of {len(settings)} settings, {seconds:.0f} s"
                 score = results["mean_test_score"][best]
-                print(f"{head}; best {score:.4g}: {said or 'the estimator as it is'}", file=sys.stderr, flush=True)
+                print(f"{head}; best {score:.4g}: {params or 'the estimator as it is'}", file=sys.stderr, flush=True)

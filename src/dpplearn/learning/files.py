@@ -1,4 +1,4 @@
-"""Files of learning: shards, which hold part of a training set each, and how far an interrupted fit has come."""
+"""Files of a training set: shards with a part of it each, and the checkpoint of an interrupted fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector, frozen, read_only
+from dpplearn._checks import FloatArray, frozen, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, read_json, write_record
 from dpplearn.learning.itemset import ItemSet, Shard, check_examples
@@ -47,14 +47,14 @@ def save_shard(
     X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
     if len(X[0].parts) > 1:
         shared_names([items.part_names for items in X])
-    encoding = X[0].encoding if all(items.encoding == X[0].encoding for items in X) else None
     names = next((items.names for items in X if items.names is not None), ())
     head = {"format": SHARD, "version": SHARD_VERSION, "names": names, "owner": owner, "weights": weights}
-    head |= {} if encoding is None else {"encoding": json.dumps(encoding.state())}
+    if X[0].encoding is not None and all(items.encoding == X[0].encoding for items in X):
+        head["encoding"] = json.dumps(X[0].encoding.state())
     arrays: dict[str, Any] = {name: np.array(value) for name, value in head.items()}
     arrays |= {f"target {t}": Y for t, Y in enumerate(subsets)}
     for t, items in enumerate(X):
-        arrays |= {f"{t} {name}": x for name, x in arrays_of(items).items()}
+        arrays |= {f"{t} {name}": x for name, x in arrays_of(items).items() if x is not None}
     with replace_file(path, "wb") as file:
         np.savez(file, **arrays)
 
@@ -62,23 +62,23 @@ def save_shard(
 def arrays_of(items: ItemSet) -> dict[str, Any]:
     """An item set as arrays by name; those of a part of its similarity have their kind before its name."""
     size = None if items.k is None else np.array(items.k)
-    found: dict[str, Any] = {"features": items.features, "cost": items.cost, "k": size}
+    arrays: dict[str, Any] = {"features": items.features, "cost": items.cost, "k": size}
     for name, phi, matrix in items.parts:
         if phi is None:
-            found[f"matrix {name}"] = matrix
-        elif sparse.issparse(phi):  # its last end is the number of columns
+            arrays[f"matrix {name}"] = matrix
+        elif sparse.issparse(phi):  # the last of `ends` is the number of columns
             ends = np.append(phi.indptr, phi.shape[1])
-            found |= {f"values {name}": phi.data, f"columns {name}": phi.indices, f"ends {name}": ends}
+            arrays |= {f"values {name}": phi.data, f"columns {name}": phi.indices, f"ends {name}": ends}
         else:
-            found[f"phi {name}"] = phi
-        if phi is not None and matrix is not None:  # it is made of phi again when it is read: n^2 numbers
-            found[f"made {name}"] = np.array(1)
-    return {name: x for name, x in found.items() if x is not None}
+            arrays[f"phi {name}"] = phi
+        if phi is not None and matrix is not None:  # not written: it is made of phi when the file is read
+            arrays[f"made {name}"] = np.array(1)
+    return arrays
 
 
 def load_shard(path: str | os.PathLike[str]) -> Shard:
     """Read a file that `save_shard` wrote."""
-    again = "write the shard again with dpplearn.learning.save_shard."
+    advice = "write the shard again with dpplearn.learning.save_shard."
     try:
         with open(path, "rb") as raw:
             if not zipfile.is_zipfile(raw):
@@ -91,33 +91,32 @@ def load_shard(path: str | os.PathLike[str]) -> Shard:
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no shard file {path}.") from None
     except (zipfile.BadZipFile, EOFError, ValueError, KeyError, IndexError, TypeError, StopIteration) as error:
-        raise ValueError(f"{path} is damaged or truncated ({error}); {again}") from None
+        raise ValueError(f"{path} is damaged or truncated ({error}); {advice}") from None
     if str(arrays.get("format")) != SHARD:
-        raise ValueError(f"{path} is not a shard of item sets; {again}")
-    raise ValueError(f"{path} has shard version {arrays['version']}, and this dpplearn reads {SHARD_VERSION}; {again}")
+        raise ValueError(f"{path} is not a shard of item sets; {advice}")
+    raise ValueError(f"{path} has shard version {arrays['version']}, and this dpplearn reads {SHARD_VERSION}; {advice}")
 
 
 def shard_of(arrays: dict[str, np.ndarray]) -> Shard:
-    """The instances; sizes and indices are checked, similarities were when they were written."""
+    """The instances; sizes and indices are checked, while similarities were checked when they were written."""
     rows: dict[str, dict[str, Any]] = {}
     for key, x in arrays.items():
         t, _, name = key.partition(" ")
         rows.setdefault(t, {})[name] = x
-    owner, weights = arrays["owner"], check_vector(arrays["weights"], "weights", arrays["owner"].size)
-    given: dict[str, Any] = {"names": tuple(arrays["names"].tolist()) or None}
-    if "encoding" in arrays:
-        given["encoding"] = Encoding.from_state(json.loads(str(arrays["encoding"])), "the shard")
-    known = {t: item_set_of(rows[str(t)], **given) for t in np.unique(owner).tolist()}
-    item_sets = [known[t] for t in owner.tolist()]
-    return Shard(item_sets, *check_examples(item_sets, [arrays[f"target {t}"] for t in range(owner.size)], weights))
+    owner, names = arrays["owner"], tuple(arrays["names"].tolist()) or None
+    state = json.loads(str(arrays["encoding"])) if "encoding" in arrays else None
+    encoding = None if state is None else Encoding.from_state(state, "the shard")
+    different = {t: item_set_of(rows[str(t)], names, encoding) for t in np.unique(owner).tolist()}
+    item_sets, targets = [different[t] for t in owner.tolist()], [arrays[f"target {t}"] for t in range(owner.size)]
+    return Shard(item_sets, *check_examples(item_sets, targets, arrays["weights"]))
 
 
-def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: Encoding | None = None) -> ItemSet:
+def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: Encoding | None) -> ItemSet:
     """An item set from its arrays."""
     n, parts = len(row["features"]), list[SimilarityPart]()
     for key, x in row.items():
         if x.dtype.kind not in "fi" or not np.isfinite(x).all():
-            raise TypeError(f"{key} has not only finite numbers")
+            raise TypeError(f"{key} must hold finite numbers")
         read_only(x)
         kind, _, name = key.partition(" ")
         if kind == "values":
@@ -127,8 +126,8 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
         if kind in ("matrix", "phi", "values"):
             if len(x.shape) != 2 or x.shape[0] != n or (kind == "matrix" and x.shape[1] != n):
                 raise IndexError("a part of its similarities has another shape than its items")
-            made = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
-            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, made))
+            matrix = frozen(np.minimum(SimilarityPart(name, x).cosines(), 1.0)) if f"made {name}" in row else None
+            parts.append(SimilarityPart(name, None, x) if kind == "matrix" else SimilarityPart(name, x, matrix))
     if not parts:
         raise TypeError("an item set has no similarities")
     own = {"features": row["features"], "cost": row.get("cost"), "k": int(row["k"]) if "k" in row else None}
@@ -136,10 +135,10 @@ def item_set_of(row: dict[str, Any], names: tuple[str, ...] | None, encoding: En
 
 
 class Checkpoint:
-    """One file that holds how far a fit is, so that one that was interrupted goes on.
+    """A file that an interrupted fit goes on from.
 
-    `problem` is what makes a fit the same one, such as the number of instances, features and priors; a file of another
-    is an error. `x` is where the ascent has come to; None where there is no file.
+    `problem` says which fit it is, such as the number of instances, the features and the priors; a file of another fit
+    is an error. `x` is the point that the ascent has reached, None if there is no file.
     """
 
     def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, Any]) -> None:
@@ -151,12 +150,12 @@ class Checkpoint:
         data = read_json(self.path, CHECKPOINT, CHECKPOINT_VERSION) if self.path.exists() else None
         if data is not None and (other := data["problem"]) != self.problem:
             key = next(k for k in {**self.problem, **other} if other.get(k) != self.problem.get(k))
-            told = f"its {key} is {other.get(key)!r}, here it is {self.problem.get(key)!r}"
-            raise ValueError(f"The checkpoint {path} is of another fit: {told}. Delete it, or pass another path.")
+            found = f"its {key} is {other.get(key)!r}, here it is {self.problem.get(key)!r}"
+            raise ValueError(f"The checkpoint {path} is of another fit: {found}. Delete it, or pass another path.")
         if data is not None:
             self.n_iter, self.x = data["n_iter"], np.array(data["x"], np.float64)
 
     def save(self, x: FloatArray, n_iter: int, log_likelihood: float) -> None:
-        """Write where the ascent is."""
+        """Write the point that the ascent has reached."""
         head = {"format": CHECKPOINT, "version": CHECKPOINT_VERSION, "problem": self.problem}
         write_record(self.path, {**head, "log_likelihood": log_likelihood, "n_iter": n_iter, "x": x})

@@ -1,4 +1,4 @@
-"""ItemSet: the items of one instance, with their quality features and their similarities."""
+"""ItemSet: the items of one instance, with their quality features and similarities; and lists of item sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpplearn._checks import (
 )
 from dpplearn._notebook import short_repr
 from dpplearn.learning.similarity import INDEPENDENT, SimilarityPart, fixed_similarity, read_parts
-from dpplearn.learning.tables import Encoding, Names, read_long
+from dpplearn.learning.tables import Encoding, Names, check_flags, column, directions_of, group_rows, raw_columns
 from dpplearn.process import Frozen
 
 
@@ -46,16 +46,16 @@ class ItemSet(Frozen):
         shares; `ConditionalDPP(similarity="mixture")` learns their weights. Without `phi` and `S` items are
         independent of each other: S = I.
     cost : array of shape (n,), optional
-        What each item takes of a budget; 1 each where it is needed and not given.
+        How much of a budget each item takes; 1 each if it is needed and not given.
     names : sequence of m strings, optional
         Names of the quality features; by default the column names of a data frame.
     k : int, optional
-        How many items are to be chosen, where that is known beforehand: for models with `given_size=True`.
+        How many items are to be chosen, if that is fixed beforehand: for models with `given_size=True`.
 
     Attributes
     ----------
     encoding : Encoding or None
-        How `from_long` made the features from the columns of a table.
+        How `from_long` made the features from the columns of a table, if it did.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ItemSet(Frozen):
     >>> items.similarity_matrix()
     array([[1. , 0.8],
            [0.8, 1. ]])
-    >>> items.similarity_matrix(rho=1.0)  # the paper's constant similarity feature: all more alike
+    >>> items.similarity_matrix(rho=1.0)  # the paper's constant similarity feature
     array([[1. , 0.9],
            [0.9, 1. ]])
     """
@@ -88,7 +88,7 @@ class ItemSet(Frozen):
         k: int | None = None,
         encoding: Encoding | None = None,
     ) -> None:
-        columns = getattr(features, "columns", None)  # of a data frame; one made from an array numbers them
+        columns = getattr(features, "columns", None)  # of a data frame; names that are only numbers are not used
         if names is None and columns is not None and all(isinstance(name, str) for name in columns):
             names = tuple(columns)
         F = check_array(features, "features", 2)
@@ -106,7 +106,7 @@ class ItemSet(Frozen):
 
     @cached_property
     def phi(self) -> Features | None:
-        """The similarity features, where there is one part and it has some: rows of length 1."""
+        """The similarity features, with rows of length 1, if there is one part and it has features."""
         return self.parts[0].phi if len(self.parts) == 1 else None
 
     @property
@@ -140,13 +140,13 @@ class ItemSet(Frozen):
         return tuple([part.name for part in self.parts])
 
     def parts_named(self, names: tuple[str, ...]) -> tuple[SimilarityPart, ...]:
-        """The parts in the order of these names, which an item set need not share."""
+        """The parts in the order of these names."""
         if names == self.part_names:
             return self.parts
-        known = {part.name: part for part in self.parts}
-        if missing := [name for name in names if name not in known]:
-            raise ValueError(f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}.")
-        return tuple(known[name] for name in names)
+        parts = {part.name: part for part in self.parts}
+        if missing := [name for name in names if name not in parts]:
+            raise ValueError(f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(parts)}.")
+        return tuple(parts[name] for name in names)
 
     @classmethod
     def from_long(
@@ -164,22 +164,22 @@ class ItemSet(Frozen):
 
         Columns hold numbers, booleans (0 and 1) or categories: texts, pandas categoricals, polars Categorical and Enum.
 
-        - As a quality feature, a category has a column for each level but the most frequent.
-        - As similarity features, items of the same category are alike; an item of which all booleans are false is like
-          those of which they are too. Numbers x and y are alike by their distance, exp(-(x - y)^2 / 2 sigma^2), sigma
-          their standard deviation; but a list of several numbers and nothing else is the coordinates of a direction, as
-          of an embedding.
-        - A value that is missing counts as the average of its column, and the weight of `tempo is unknown` says what
-          else that means; in similarities, unknown is a category. So is a category that new data have and training
-          had not, with a warning.
+        - As a quality feature, a category has a column for each level except the most frequent one.
+        - As similarity features, items of the same category are similar, and so are items whose booleans are all false.
+          Numbers x and y are similar by their distance, exp(-(x - y)^2 / 2 sigma^2), with sigma their standard
+          deviation. But a list of several numbers and nothing else holds the coordinates of a direction, as of an
+          embedding.
+        - A missing value counts as the average of its column; its further effect is the weight of, say, `tempo is
+          unknown`. In similarities, unknown is a category. A category of new data that training did not have is unknown
+          too, with a warning.
 
         Parameters
         ----------
         table : data frame or mapping of columns
             Anything whose `table[column]` is a sequence: pandas, polars, a dict of arrays.
         group : str or None
-            Column of the instance; instances come in the order in which they first appear, and the rows
-            of one need not be adjacent. None: the table is one instance.
+            Column of the instance; instances are in the order in which they first appear, and the rows of one need not
+            be adjacent. None: the table is one instance.
         features, phi : sequences of str
             Columns of the quality features and of the similarity features; `phi` may be several lists by name. Without
             it items are independent of each other.
@@ -188,7 +188,7 @@ class ItemSet(Frozen):
         chosen : str, optional
             Column that is true (or 1) for the items that were chosen.
         encoding : Encoding, optional
-            In place of features and phi, for new data: `model.encoding_`, or that of an item set.
+            For new data, instead of features and phi: `model.encoding_`, or that of an item set.
 
         Returns
         -------
@@ -214,22 +214,33 @@ class ItemSet(Frozen):
             raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")
         elif not isinstance(encoding, Encoding):
             raise TypeError(f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_.")
-        item_sets, subsets = read_long(cls, table, encoding, group=group, cost=cost, chosen=chosen, new=new)
-        return item_sets if chosen is None else (item_sets, subsets)
+        n = column(table, encoding.features[0].name).size
+        rows_of = [np.arange(n)] if group is None else group_rows(column(table, group, n), group)
+        F = encoding.quality(raw_columns(table, encoding.features, n, new))
+        directions = {part: directions_of(table, columns, rows_of, new) for part, columns in encoding.phi.items()}
+        costs = None if cost is None else column(table, cost, n)
+        flags = None if chosen is None else check_flags(column(table, chosen, n), chosen)
+        item_sets = []
+        for rows in rows_of:
+            parts = {part: values[rows] for part, values in directions.items()}
+            own_phi = parts[""] if set(parts) == {""} else parts or None
+            own_cost = None if costs is None else costs[rows]
+            item_sets.append(cls(F[rows], phi=own_phi, cost=own_cost, names=encoding.names, encoding=encoding))
+        return item_sets if flags is None else (item_sets, [np.flatnonzero(flags[rows]) for rows in rows_of])
 
 
 def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
     """m different strings, or None."""
     if names is None:
         return None
-    found = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in found):
+    texts = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in texts):
         raise TypeError(f"names must be a sequence of {m} strings, found {names!r:.60}.")
-    if len(found) != m:
-        raise ValueError(f"names must have one entry per feature ({m}), found {len(found)}.")
-    if twice := [name for k, name in enumerate(found) if name in found[:k]]:
+    if len(texts) != m:
+        raise ValueError(f"names must have one entry per feature ({m}), found {len(texts)}.")
+    if twice := [name for k, name in enumerate(texts) if name in texts[:k]]:
         raise ValueError(f"names must differ, but {twice[0]!r} appears more than once.")
-    return tuple(map(str, found))
+    return tuple(map(str, texts))
 
 
 def default_names(m: int) -> tuple[str, ...]:
@@ -261,7 +272,7 @@ class Shard:
 def check_item_sets(
     X: Any, n_features: int | None = None, names: Sequence[str] | None = None, name: str = "X[{}]"
 ) -> Sequence[ItemSet]:
-    """A list of item sets with the same features: those seen before, if any were."""
+    """A list of item sets, all with the same features; if given, these must be n_features with these names."""
     if isinstance(X, ItemSet):
         raise TypeError("X must be a list of ItemSets, found a single one. Pass [item_set].")
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
@@ -287,9 +298,9 @@ def check_item_sets(
     return X  # type: ignore[return-value]  # each entry was checked above
 
 
-def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str) -> None:
-    """An error where a table was read in another way than before: the same number would mean something else."""
-    if not (encoding is None or found is None or found is encoding or found == encoding):
+def check_encoding(new: Encoding | None, encoding: Encoding | None, name: str) -> None:
+    """An error if a table was read in another way than before, so that its numbers mean something else."""
+    if not (encoding is None or new is None or new is encoding or new == encoding):
         raise ValueError(
             f"{name} was read from its table in another way than before: categories, averages, scales or columns "
             "differ. Read it with ItemSet.from_long(table, ..., encoding=...), model.encoding_ or X[0].encoding."
@@ -297,7 +308,7 @@ def check_encoding(found: Encoding | None, encoding: Encoding | None, name: str)
 
 
 def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tuple[list[IntArray], FloatArray]:
-    """The targets as sorted index arrays and the weights, for a list of item sets that is not empty."""
+    """The targets as sorted index arrays, and the weights, of at least one item set."""
     X = check_item_sets(X)
     if y is None:
         raise TypeError("y must be a list with the chosen subset of each ItemSet, found None.")

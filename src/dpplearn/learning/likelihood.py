@@ -1,14 +1,13 @@
-"""log P(Y | X) of one instance under a quality and a similarity, with its derivatives.
+"""log P(Y | X) of one instance for a quality and a similarity, with its derivatives.
 
 With eta_i = 2 log q_i, L = diag(q) S diag(q) and K = I - (I + L)^-1:
 
     value        sum of eta_i over Y  +  log det S_Y  -  log det(I + L)                     (18)
-    in eta       1[i in Y] - K_ii, which the quality pulls back to its parameters:
-                 for theta it is  sum of f_i over Y  -  F^T diag(K)                          (19)
-    Hessian      minus the covariance of the sums of d eta / d parameters over Y
-    in S         scatter(S_Y^-1, Y) - G, which a mixture pulls back to its parameters
+    in eta       1[i in Y] - K_ii, and so in theta  sum of f_i over Y  -  F^T diag(K)        (19)
+    Hessian      minus the covariance of the sums of d eta / d theta over Y
+    in S         scatter(S_Y^-1, Y) - G, and so in the weights of a mixture
 
-`dpplearn.learning.normalizer` has log det(I + L) and its derivatives.
+`dpplearn.learning.normalizer` computes log det(I + L) and its derivatives.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import lapack
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, check_vector
+from dpplearn._checks import FloatArray, IntArray, check_subset, check_vector
 from dpplearn._linalg import logdet, reduced_rows, reduced_similarity
 from dpplearn._notebook import short_repr
 from dpplearn._precision import EPS
@@ -31,18 +30,18 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import normalize
 from dpplearn.learning.similarity import ALL, Similarity, fixed_similarity
 
-FEW_ITEMS = 64  # items whose S is kept whatever it is made of
+SMALL_SET = 64  # items up to which S is kept in memory even if phi is sparse
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
-MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
-SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
+MAX_ETA_KERNEL = 705.0  # L_ii, exp of it, is a float too
+MAX_SLOPE_ERROR = 0.01  # relative error beyond which a derivative in the similarity's parameters counts as unknown
 
 
 @dataclass(frozen=True, eq=False)
 class LogLinear:
     """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
 
-    With `constant`, the first weight is that of a constant 1, which the item sets have no column for. With a `center`,
-    features are taken less it: a fit works so where it has a constant.
+    With `constant`, the first weight is that of a constant 1, for which the item sets have no column. A `center` is
+    subtracted from the features: a fit uses it together with a constant.
 
     Examples
     --------
@@ -81,12 +80,12 @@ class LogLinear:
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
-    """2 log q_i of every item, none above the limit."""
+    """2 log q_i of every item; an error if one is above the limit."""
     if np.isfinite(eta).all() and eta.max() <= limit:
         return eta
     i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
-    said = f"must be at most {limit:g}, and is {eta[i]:.4g} for item {i}"
-    raise ValueError(f"2 log q (theta . f) {said}. Scale the features down, or fit with a smaller prior_variance.")
+    rule = f"must be at most {limit:g}, and is {eta[i]:.4g} for item {i}"
+    raise ValueError(f"2 log q (theta . f) {rule}. Scale the features down, or fit with a smaller prior_variance.")
 
 
 class Terms(NamedTuple):
@@ -102,7 +101,7 @@ class Terms(NamedTuple):
 
 
 class LikelihoodRequest(NamedTuple):
-    """The model at which instances are evaluated, and which derivatives they give."""
+    """The model at which instances are evaluated, and the derivatives that are needed."""
 
     quality: LogLinear
     similarity: Similarity
@@ -112,12 +111,12 @@ class LikelihoodRequest(NamedTuple):
     sample: bool = False  # of about a third of the instances, by which starts are compared
 
     def impossible(self) -> Terms:
-        """The answer where no float holds the likelihood: the solver turns a step back that came here."""
+        """The answer if no float holds the likelihood: the solver then takes a shorter step."""
         m = self.quality.theta.size
         return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(self.similarity.w.size, np.nan))
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
-        """The sum of w times the terms, in the order given, so that every backend adds the same numbers."""
+        """The sum of w times the terms, added in their order, so that every backend gets the same sum."""
         m = self.quality.theta.size
         sums: list[Any] = [0.0, np.zeros(m), np.zeros((m, m)) if self.order == 2 else None]
         sums.append(np.zeros(self.similarity.w.size) if self.with_similarity else None)
@@ -127,51 +126,42 @@ class LikelihoodRequest(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A chosen subset, how often it counts, and what does not depend on the quality: log det S_Y."""
+    """A chosen subset, how often it counts, and log det S_Y, which does not depend on the quality."""
 
     weight: float
     Y: IntArray
     log_det: float
-    slopes: FloatArray | None = None  # of it in the weights of a mixture,
-    error: float = 0.0  # and the relative error to be expected of them
+    slopes: FloatArray | None = None  # derivatives of log_det in the weights of a mixture
+    error: float = 0.0  # their relative error
 
 
 class Instance:
-    """Items with a chosen subset, or several that share S and the normalizer, made ready for many evaluations.
-
-    S stays in memory, and so do the parts of a mixture; that of many items with sparse phi, which is far smaller, is
-    made for each evaluation.
+    """Items with a chosen subset, or several that share S and the normalizer, prepared for many evaluations.
 
     `subsets` are the targets Y, `weights` how often each counts; a request may come with another `similarity` than the
-    one prepared. By cost, or by `method`, the n x n matrix I + L is factored ("primal"), or the d x d matrix I + B^T B
-    with B = diag(q) rows ("dual").
+    one prepared. S and the parts of a mixture stay in memory, unless phi is sparse and far smaller than S: then S is
+    made for each evaluation. By cost, either the n x n matrix I + L is factored, or (`dual`) the d x d matrix I + B^T B
+    with B = diag(q) rows.
     """
 
     def __init__(
-        self,
-        items: ItemSet,
-        subsets: Sequence[IntArray],
-        weights: Sequence[float],
-        similarity: Similarity,
-        method: str = "auto",
+        self, items: ItemSet, subsets: Sequence[IntArray], weights: Sequence[float], similarity: Similarity
     ) -> None:
         self.items, self.subsets, self.weights, self.names = items, subsets, weights, list[str]()
         self.S: FloatArray | None = None  # of a fixed similarity
         self.C: FloatArray | None = None  # of the parts of a mixture
-        rank = similarity.rank(items)
-        if method == "dual" and rank is None:
-            raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
-        n, d = items.n, rank or 0  # n^3 operations, or fewer by the dual
-        few = rank is not None and bool(2 * n * d**2 + d**3 / 3 + n**2 * d < n**3)
-        self.dual = method == "dual" or (method == "auto" and few)
+        n, rank = items.n, similarity.rank(items)
+        d = rank or 0
+        self.dual = rank is not None and bool(2 * n * d**2 + d**3 / 3 + n**2 * d < n**3)
+        self.few_columns = rank is not None and d <= 4 * n
         self.prepare(similarity)
 
     def prepare(self, similarity: Similarity) -> None:
-        """What depends on S alone."""
+        """Compute what depends on S alone."""
         self.similarity, self.nugget, self.S = similarity, float(similarity.w[0]), None
         self.shares, self.parts = similarity.parts_of(self.items)
-        rare = any(part.matrix is None and sparse.issparse(part.phi) for part in self.parts)
-        self.keep = not rare or self.items.n <= FEW_ITEMS
+        has_sparse = any(part.matrix is None and sparse.issparse(part.phi) for part in self.parts)
+        self.keep = not has_sparse or self.items.n <= SMALL_SET
         if (names := [part.name for part in self.parts]) != self.names:
             self.names, self.C = names, None
             self.blocks = [np.array([part.cosines(Y) for part in self.parts]) for Y in self.subsets]
@@ -183,36 +173,33 @@ class Instance:
             self.targets.append(Target(w, Y, log_det, *(block_slopes(C, S_Y) if similarity.names else ())))
 
     def mixed(self, C: FloatArray) -> FloatArray:
-        """S, or S_Y, from the cosines of the parts: the first of the three axes is that of the parts."""
+        """S, or S_Y, from the cosines of the parts, (parts, n, n)."""
         S = np.asarray((self.shares @ C.reshape(len(C), -1)).reshape(C.shape[1:]) + self.similarity.w[ALL])
         S.flat[:: len(S) + 1] = 1.0
         return S
 
     def cosines(self) -> FloatArray:
-        """Those of the parts of a mixture: (parts, n, n)."""
+        """The cosines of the parts of a mixture, (parts, n, n)."""
         if self.C is None:
             self.C = np.array([part.cosines() for part in self.parts])
         return self.C
 
     def matrix(self) -> FloatArray:
-        """S itself."""
+        """S."""
         if self.similarity.names:
             return self.mixed(self.cosines())
         S = self.similarity.matrix(self.items) if self.S is None else self.S
         self.S = S if self.keep else None
         return S
 
-    def rows(self, subset: IntArray | None = None) -> FloatArray:
-        """Rows with S - nugget I = rows rows^T, of all items or of some."""
-        rows = self.similarity.rows(self.items)
-        assert rows is not None  # asked for where there are some
-        return rows if subset is None else rows[subset]
+    def rows(self, subset: IntArray | slice = slice(None)) -> FloatArray:
+        """Rows with S - nugget I = rows rows^T, where every part has features; of all items or of some."""
+        return np.asarray(self.similarity.rows(self.items))[subset]
 
     def factor(self, log_q: FloatArray) -> FloatArray:
         """Columns with S - nugget I = U U^T in which what depends on better items is exactly 0."""
-        scale = np.sqrt(1 - self.nugget)  # rows of length 1 are reduced, and the kernel of qualities q scale
-        rank = self.similarity.rank(self.items)
-        if rank is not None and rank <= 4 * self.items.n:
+        scale = np.sqrt(1 - self.nugget)  # rows must have length 1 to be reduced
+        if self.few_columns:
             return np.asarray(scale * reduced_rows(self.rows() / scale, log_q).rows)
         M = self.matrix()
         if self.nugget > 0:
@@ -229,40 +216,40 @@ class Instance:
         eta = J @ quality.theta
         if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
             return request.impossible()  # no float holds this quality
-        value, d_eta, counts = 0.0, np.zeros(eta.size), dict[int | None, float]()  # of all targets, or of each size
+        value, d_eta = 0.0, np.zeros(eta.size)
+        counts = dict[int | None, float]()  # of targets, by size if it is given
         hessian = np.zeros((J.shape[1],) * 2) if order == 2 else None
-        known: list[tuple[float, Any]] = []  # what has slopes in the weights of a mixture
+        terms: list[tuple[float, Any]] = []  # with slopes in the weights of a mixture
         for target in self.targets:
             w, Y, k = target.weight, target.Y, target.Y.size if given_size else None
             value += w * float(eta[Y].sum() + target.log_det)
             d_eta[Y] += w
             counts[k] = counts.get(k, 0.0) + w
-            known.append((w, target))
+            terms.append((w, target))
         for k, w in counts.items():
             z = normalize(eta, self, J if order == 2 else None, with_similarity, k)
             if z is None:
                 return request.impossible()
             value -= w * z.log_z
             d_eta -= w * z.marginals
-            hessian = None if hessian is None else hessian - w * z.covariance  # type: ignore[operator]  # with J it is there
-            known.append((-w, z))
+            hessian = None if hessian is None else hessian - w * z.covariance  # type: ignore[operator]  # with J there is one
+            terms.append((-w, z))
         if hessian is not None:
             hessian = (hessian + hessian.T) / 2
-        terms = Terms(value, d_eta @ J, hessian)
         if not with_similarity:
-            return terms
-        if any(part.slopes is None for _, part in known):
+            return Terms(value, d_eta @ J, hessian)
+        if any(term.slopes is None for _, term in terms):
             return request.impossible()
         T = (similarity.w[:, None] * similarity.slopes()).T  # dw / dz
-        gradient = T @ sum(w * part.slopes for w, part in known)
-        error = np.abs(T) @ sum(abs(w) * part.error * np.abs(part.slopes) for w, part in known)
-        if (error > SLOPES * (1 + np.abs(gradient))).any():
-            gradient = np.full(gradient.size, np.nan)  # two large numbers, the same but for rounding
-        return terms._replace(similarity_gradient=gradient)
+        gradient = T @ sum(w * term.slopes for w, term in terms)
+        error = np.abs(T) @ sum(abs(w) * term.error * np.abs(term.slopes) for w, term in terms)
+        if (error > MAX_SLOPE_ERROR * (1 + np.abs(gradient))).any():
+            gradient = np.full(gradient.size, np.nan)  # the difference of two large numbers: only rounding is left
+        return Terms(value, d_eta @ J, hessian, gradient)
 
 
 def block_slopes(C: FloatArray, S_Y: FloatArray) -> tuple[FloatArray, float] | tuple[()]:
-    """Of log det S_Y in the weights: <S_Y^-1, C_a>, with their relative error."""
+    """Derivatives <S_Y^-1, C_a> of log det S_Y in the weights, with their relative error; empty if S_Y is singular."""
     k = len(S_Y)
     if k == 0:
         return np.zeros(len(C) + 2), 0.0
@@ -282,7 +269,6 @@ def log_likelihood(
     rho: float = 0.0,
     nugget: float = 0.0,
     order: int = 2,
-    method: str = "auto",
     similarity: Similarity | None = None,
     given_size: bool = False,
 ) -> Terms:
@@ -295,21 +281,19 @@ def log_likelihood(
     subset : item numbers or a boolean mask
         The target Y; may be empty.
     rho, nugget : float
-        Value of a constant similarity feature (section 7.2), and what of S is particular to each item.
+        Value of a constant similarity feature (section 7.2), and the share of S that is particular to each item.
     order : {1, 2}
         1 leaves out the Hessian.
-    method : {"auto", "primal", "dual"}
-        "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the two.
     similarity : Similarity, optional
-        Weights of the named parts, in place of `rho` and `nugget`.
+        Weights of the named parts, instead of `rho` and `nugget`.
     given_size : bool
-        The likelihood of Y given |Y|, of a k-DPP, in place of that of Y.
+        Whether to condition on |Y|, which makes it the likelihood of a k-DPP.
 
     Returns
     -------
     Terms
-        value, gradient, hessian (None for order 1), similarity_gradient (in the parameters of `similarity`, None
-        without names; nan where it is lost in rounding, as the difference of two large numbers).
+        value, gradient, hessian (None for order 1), similarity_gradient (in the parameters of `similarity`: None if
+        it has no names, nan if rounding leaves no digits).
 
     Examples
     --------
@@ -318,18 +302,17 @@ def log_likelihood(
     >>> round(terms.value, 4), terms.gradient.round(4)
     (-1.292, array([0.0989]))
     """
-    check_choice(method, "method", ("auto", "primal", "dual"))
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
     record = fixed_similarity(rho, nugget) if similarity is None else similarity
     request = LikelihoodRequest(LogLinear(theta), record, order, bool(record.names), given_size)
     check_eta(request.quality.eta(item_set))
-    return Instance(item_set, [Y], [1.0], record, method).evaluate(request)
+    return Instance(item_set, [Y], [1.0], record).evaluate(request)
 
 
 def algorithm1(theta: FloatArray, item_set: ItemSet, Y: IntArray, rho: float = 0.0, nugget: float = 0.0) -> Terms:
-    """Algorithm 1 of the paper, by eigendecomposition: what the faster likelihood is compared with."""
+    """Algorithm 1 of the paper, by eigendecomposition; tests and benchmarks compare the faster likelihood with it."""
     F, S = item_set.features, item_set.similarity_matrix(rho, nugget)
     q = np.exp(F @ theta / 2)
     lam, V = np.linalg.eigh(q[:, None] * S * q)

@@ -1,4 +1,4 @@
-"""Model files: quality and similarity as records, in JSON. Reading one can run no code."""
+"""Model files in JSON, with a quality and a similarity. Reading one can run no code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.tables import Encoding
 
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 7
-MOST_SHARED = 500  # weights up to which a file holds their covariance
+MAX_COVARIANCE = 500  # weights up to which a file holds their covariance
 PARAMS = (
     "prior_variance", "tol", "rho", "nugget", "similarity", "on_impossible", "max_iter", "random_state",
     "given_size", "constant",
@@ -25,7 +25,7 @@ FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged",
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model; the old file, if any, stays until the new one is whole."""
+    """Write a fitted model; an older file stays until the new one is whole."""
     from dpplearn import __version__
 
     params = {name: getattr(model, name) for name in PARAMS}
@@ -35,18 +35,30 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "similarity": vars(model.similarity_),
     }
     fitted = {name: getattr(model, f"{name}_") for name in FITTED} | {"starts": getattr(model, "starts_", ())}
-    known = getattr(model, "covariance_", None)
-    shared = {"covariance": known} if known is not None and len(known) <= MOST_SHARED else {}
-    table = {} if model.encoding_ is None else {"encoding": model.encoding_.state()}
-    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **shared, **table})
+    covariance = getattr(model, "covariance_", None)
+    if covariance is not None and len(covariance) <= MAX_COVARIANCE:
+        fitted["covariance"] = covariance
+    if model.encoding_ is not None:
+        fitted["encoding"] = model.encoding_.state()
+    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted})
 
 
 def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitted]:
-    """An estimator of this kind, and the fitted values, in a file that `save_model` wrote."""
+    """An estimator of this kind and its fitted values, from a file that `save_model` wrote."""
+    from dpplearn.learning.fit import check_precision, check_settings  # these import scikit-learn
+
     data = read_json(path, FORMAT, VERSION)
     try:
-        fitted = read_fitted(data, path)
-        return read_estimator(kind, data["params"], path, fitted.quality.n_features), fitted
+        fitted, params = read_fitted(data, path), data["params"]
+        if not isinstance(params, dict) or set(params) != set(PARAMS):
+            raise ValueError(f"params must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
+        if (variance := params["prior_variance"]) is not None:
+            convert = numbers if isinstance(variance, list) else number
+            params = params | {"prior_variance": convert(variance, "prior_variance", path)}
+        model = kind(**params)
+        check_settings(model)
+        check_precision(model.prior_variance, fitted.quality.n_features)
+        return model, fitted
     except KeyError as error:
         raise ValueError(f"{path} has no {error}: it is not whole. Save the model again.") from None
     except (TypeError, ValueError) as error:
@@ -54,13 +66,13 @@ def load_model(kind: type[Any], path: str | os.PathLike[str]) -> tuple[Any, Fitt
 
 
 def read_fitted(data: dict[str, Any], path: str | os.PathLike[str]) -> Fitted:
-    """Quality and similarity, and how they were reached."""
+    """The fitted values in a file."""
     theta, constant = numbers(data["quality"]["theta"], "theta", path), data["quality"]["constant"] is True
     quality = LogLinear(theta, check_names(tuple(data["feature_names"]), theta.size) or (), constant)
     std, S = numbers(data["theta_std"], "theta_std", path, theta.size), data["similarity"]
     if quality.n_features < 1 or not np.isfinite(theta).all():
         raise ValueError("theta must hold at least one weight of a feature, and only finite ones.")
-    if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
+    if not (np.isnan(std).all() or (std >= 0).all()):  # all nan: given, not learned
         raise ValueError(f"theta_std must hold standard errors, none negative, found {std.tolist()}.")
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
     if encoding is not None and tuple(encoding.names) != quality.names[-quality.n_features :]:
@@ -79,27 +91,12 @@ def read_fitted(data: dict[str, Any], path: str | os.PathLike[str]) -> Fitted:
 
 
 def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:
-    """The covariance of weights with these standard errors; None where a file has none."""
+    """The covariance of weights with these standard errors; None if a file has none."""
     if given is None:
         return None
     if not isinstance(given, list) or len(given) != std.size:
         raise ValueError(f"covariance in {path} must have a row for each of the {std.size} weights.")
-    found = np.array([numbers(row, f"covariance[{k}]", path, std.size) for k, row in enumerate(given)])
-    if not (np.isfinite(found).all() and np.allclose(found, found.T) and (found.diagonal() >= 0).all()):
+    values = np.array([numbers(row, f"covariance[{k}]", path, std.size) for k, row in enumerate(given)])
+    if not (np.isfinite(values).all() and np.allclose(values, values.T) and (values.diagonal() >= 0).all()):
         raise ValueError(f"covariance in {path} must be symmetric, with variances that are not negative.")
-    return found
-
-
-def read_estimator(kind: type[Any], params: Any, path: str | os.PathLike[str], m: int) -> Any:
-    """An estimator with these arguments, each of which `fit` would take for m features."""
-    from dpplearn.learning.fit import check_precision, check_settings  # which bring scikit-learn
-
-    if not isinstance(params, dict) or set(params) != set(PARAMS):
-        raise ValueError(f"params must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
-    if (variance := params["prior_variance"]) is not None:
-        read = numbers if isinstance(variance, list) else number
-        params = params | {"prior_variance": read(variance, "prior_variance", path)}
-    model = kind(**params)
-    check_settings(model)
-    check_precision(model.prior_variance, m)
-    return model
+    return values

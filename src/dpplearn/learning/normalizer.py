@@ -1,15 +1,15 @@
-"""log det(I + L), marginals, covariances and the derivatives in a mixture's weights, by three routes.
+"""log det(I + L), with marginals, covariances and derivatives in a mixture's weights, by three routes.
 
 With A = I + L, L = diag(q) S diag(q) and eta = 2 log q:
 
     d log det A / d eta_i = K_ii,   K = I - A^-1        d log det A / dS = G = diag(q) A^-1 diag(q)
     Cov(i in Y, j in Y) = -K_ij^2 for i != j, and K_ii (1 - K_ii) for i = j
 
-The nugget, what each item has of its own, is taken out first. With S = nugget I + shared and D = I + nugget diag(q^2),
+The nugget is taken out first. With S = nugget I + shared and D = I + nugget diag(q^2),
 
     A = D^1/2 (I + L') D^1/2,   L' = diag(q') shared diag(q'),   q'^2 = q^2 / (1 + nugget q^2) <= 1 / nugget,
 
-so that the routes see a DPP with the kernel L', whose G is the same. S is linear in the weights of a mixture,
+so that the routes work on a DPP with the kernel L', whose G is the same. S is linear in the weights of a mixture,
 S = sum of w_a C_a, and so d log det A / dw_a = <G, C_a>.
 """
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from dpplearn.learning.likelihood import Instance
 
 LOG_WIDE = float(np.log(WIDE))
-TRIANGLE = 32  # rows up to which LAPACK inverts a triangle; larger ones by halves, which are mostly products
+SMALL_TRIANGLE = 32  # rows up to which LAPACK inverts a triangle; a larger one is inverted by halves
 
 
 class Normalizer(NamedTuple):
-    """log Z, the marginals K_ii, and where they are asked for the covariance of sums of J over Y and slopes."""
+    """log Z and the marginals K_ii; on request, the covariance of sums of J over Y and slopes."""
 
     log_z: float
     marginals: FloatArray
     covariance: FloatArray | None = None
-    slopes: FloatArray | None = None  # of log Z in the weights of a mixture
-    error: float = 0.0  # of the slopes, relative, where it is worth telling
+    slopes: FloatArray | None = None  # derivatives of log Z in the weights of a mixture
+    error: float = 0.0  # relative error of the slopes, if it may be large
 
 
 class Route(NamedTuple):
     """log Z, marginals and covariance of L', and d log Z / dS = diag(r) X diag(r).
 
-    X is known by its lower triangle, with zeros above, or by rows W with X = I - W W^T.
+    X is given by its lower triangle, with zeros above, or by rows W with X = I - W W^T.
     """
 
     log_z: float
@@ -58,40 +58,40 @@ class Route(NamedTuple):
 def normalize(
     eta: FloatArray, S: Instance, J: FloatArray | None = None, weights: bool = False, k: int | None = None
 ) -> Normalizer | None:
-    """By the route of choice. With J = d eta / d parameters, the covariance too.
+    """The normalizer by the route that suits the qualities.
 
-    With `weights`, the slopes in those of a mixture. With k, given that k items are chosen: None where no set of k
-    items is possible.
+    J = d eta / d parameters asks for the covariance, `weights` for the slopes. With k, given that k items are chosen:
+    None if no set of k items is possible.
     """
     if k is not None:
-        from dpplearn.learning.sized import normalize_sized  # which builds on this file
+        from dpplearn.learning.sized import normalize_sized  # which imports this file
 
         return normalize_sized(eta, S, k, J, weights)
     log_D = np.logaddexp(0.0, eta + np.log(S.nugget)) if S.nugget > 0 else np.zeros(eta.size)
     s, inner = np.exp(-log_D), eta - log_D
     J_inner = J if J is None or S.nugget == 0 else s[:, None] * J
-    found = None
+    route = None
     if not S.dual:
-        found = primal(inner, S.matrix(), S.nugget, J_inner, weights)
+        route = primal(inner, S.matrix(), S.nugget, J_inner, weights)
     elif inner.max() <= LOG_WIDE:
-        found = by_rows(inner, S.rows(), J_inner)
-    if found is None:  # qualities too large, or items too alike, for a Cholesky factor to be accurate
-        found = wide(inner, S.factor(inner / 2), J_inner)
-    log_z, marginals, covariance = found[:3]
+        route = by_rows(inner, S.rows(), J_inner)
+    if route is None:  # qualities too large, or items too similar, for a Cholesky factor to be accurate
+        route = wide(inner, S.factor(inner / 2), J_inner)
+    log_z, marginals, covariance = route[:3]
     if S.nugget > 0:
         absent = 1.0 - marginals
         # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
         log_z, marginals = log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0)
         if covariance is not None and J is not None:
             covariance = covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J)
-    return Normalizer(log_z, marginals, covariance, weight_slopes(S, found) if weights else None)
+    return Normalizer(log_z, marginals, covariance, weight_slopes(S, route) if weights else None)
 
 
-def weight_slopes(S: Instance, found: Route) -> FloatArray:
+def weight_slopes(S: Instance, route: Route) -> FloatArray:
     """<G, C_a> for G = d log Z / dS and the C_a of the weights of a mixture: I, 11^T and each part."""
-    r, W = found.r, found.W
-    if W is None:  # of a symmetric G by its lower triangle; every C_a has ones on its diagonal
-        G = found.X * r
+    r, W = route.r, route.W
+    if W is None:  # G is symmetric and given by its lower triangle; every C_a has ones on its diagonal
+        G = route.X * r
         G *= r[:, None]
         return 2 * slopes_of(S, G.T) - G.trace()
     if any(part.phi is None for part in S.parts):
@@ -103,13 +103,13 @@ def weight_slopes(S: Instance, found: Route) -> FloatArray:
 
 
 def slopes_of(S: Instance, G: FloatArray) -> FloatArray:
-    """<G, C_a>, from the matrices."""
+    """<G, C_a> from the matrices."""
     C = S.cosines()
     return np.concatenate([[G.trace(), G.sum()], C.reshape(len(C), -1) @ G.ravel()])
 
 
 def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, with_G: bool) -> Route | None:
-    """From the Cholesky factor of A = I + L, L of S - nugget I; None where A is too close to singular.
+    """From the Cholesky factor of A = I + L, with L of S - nugget I; None if A is too close to singular.
 
     A = diag(d) M diag(d) with d = max(1, q), so that M = diag(1/d^2) + diag(q/d) S diag(q/d) has entries
     of at most 2 whatever q is, and A^-1 = diag(1/d) M^-1 diag(1/d).
@@ -144,7 +144,7 @@ def primal(eta: FloatArray, S: FloatArray, nugget: float, J: FloatArray | None, 
 
 
 def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | None:
-    """The dual: from the Cholesky factor of the d x d matrix I + B^T B, B = diag(q) rows: K = B (I + B^T B)^-1 B^T."""
+    """From the Cholesky factor of the d x d matrix I + B^T B, B = diag(q) rows: K = B (I + B^T B)^-1 B^T."""
     q = np.exp(eta / 2)
     B = q[:, None] * rows
     A = blas.dsyrk(1.0, B.T, lower=1)
@@ -157,9 +157,9 @@ def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route | 
 
 
 def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route:
-    """From an orthogonal factor of [B; I]: slower, and accurate for qualities up to e^600.
+    """From an orthogonal factor of [B; I]: slower, but accurate for qualities up to e^600.
 
-    K = Q Q^T where Q is the upper part of that factor, whatever the lengths of the rows of B.
+    K = Q Q^T, where Q is the upper part of that factor, for rows of B of any length.
     """
     q = np.exp(eta / 2)
     Q, R = stacked_qr(q[:, None] * rows)
@@ -168,7 +168,7 @@ def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None) -> Route:
 
 
 def row_moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
-    """Marginals and the covariance of sums of J, from K = W W^T; never forms K, so that n may be large."""
+    """Marginals and the covariance of sums of J, from K = W W^T, which is never formed, so that n may be large."""
     k = np.minimum(np.einsum("ij,ij->i", W, W), 1.0)
     if J is None:
         return k, None
@@ -189,12 +189,12 @@ def row_moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatA
 
 
 def invert_lower(C: FloatArray) -> FloatArray:
-    """C^-1 of a lower triangular C in column order, in its place; it never reads what is above the diagonal.
+    """C^-1 of a lower triangular C in column order, in place; it never reads above the diagonal.
 
     By halves, [[A, 0], [B, D]]^-1 = [[A^-1, 0], [-D^-1 B A^-1, D^-1]]: mostly products, in half the time of `dtrtri`.
     """
     n = len(C)
-    if n <= TRIANGLE:
+    if n <= SMALL_TRIANGLE:
         C[:], _ = lapack.dtrtri(C, lower=1)
         return C
     half = n // 2
@@ -206,5 +206,5 @@ def invert_lower(C: FloatArray) -> FloatArray:
 
 
 def inverse_of_factor(C: FloatArray) -> FloatArray:
-    """The lower triangle of (C C^T)^-1 = C^-T C^-1, in the place of C: `dpotri` in two thirds of its time."""
+    """The lower triangle of (C C^T)^-1 = C^-T C^-1, in place of C, in two thirds of the time of `dpotri`."""
     return np.asarray(lapack.dlauum(invert_lower(C), lower=1, overwrite_c=1)[0])

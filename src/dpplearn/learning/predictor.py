@@ -1,4 +1,4 @@
-"""What weights are good for: the DPP of an instance, marginals, predictions, scores, and a file."""
+"""What a model with weights can do: the DPP of an instance, marginals, predictions, scores, and a file."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from dpplearn.lowrank import LowRankDPP
 if TYPE_CHECKING:
     from dpplearn.learning.summary import ModelSummary
 
-WITHIN = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options that limit what is chosen
-KERNEL = ("diversity", "nugget")  # and those that change the kernel
+LIMITS = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options of limits
+KERNEL = ("diversity", "nugget")  # options of the kernel
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
+    """What a fit returns: a quality with standard errors, a similarity, and how they were reached."""
 
     quality: LogLinear
     theta_std: FloatArray
@@ -56,16 +56,13 @@ class Fitted:
     converged: bool
     starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
     encoding: Encoding | None = None
-    covariance: FloatArray | None = None  # of the weights; None where it is not known, or some weight is undetermined
-    n_sets: int = 0  # instances that were learned from,
-    n_items: int = 0  # and the items of all of them; 0 where that is not known
+    covariance: FloatArray | None = None  # of the weights; None if unknown, or if some weight is undetermined
+    n_sets: int = 0  # instances in the training data
+    n_items: int = 0  # items of all of them
 
 
 class ConditionalPredictor:
-    """A conditional DPP with a quality and a similarity; `theta_`, `rho_` and `nugget_` are read from these.
-
-    It knows nothing of scikit-learn, whose import takes longer than a summary: `ConditionalDPP` is the estimator.
-    """
+    """A conditional DPP with a quality and a similarity, for users who do not wait for scikit-learn's import."""
 
     quality_: LogLinear
     similarity_: Similarity
@@ -89,7 +86,7 @@ class ConditionalPredictor:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What a fit sets is not there before."""
+            """An error for what only a fit sets."""
             if name.startswith("_") or not name.endswith("_"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
             from sklearn.exceptions import NotFittedError  # which is an AttributeError too
@@ -103,12 +100,12 @@ class ConditionalPredictor:
 
     @property
     def rho_(self) -> float:
-        """The constant similarity feature; of a mixture, the one that gives its S from the mean of its parts."""
+        """The constant similarity feature; for a mixture, the one that gives its S from the mean of its parts."""
         return self.similarity_.rho
 
     @property
     def nugget_(self) -> float:
-        """What of S is particular to each item."""
+        """The share of S that is particular to each item."""
         return self.similarity_.nugget
 
     def qualities(self, x: ItemSet) -> FloatArray:
@@ -118,7 +115,7 @@ class ConditionalPredictor:
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
         """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15).
 
-        Low-rank if phi alone is known, has fewer columns than rows, and there is no nugget.
+        Low-rank if there is only phi, with fewer columns than rows, and no nugget.
         """
         q, S = np.exp(self._eta(x, MAX_ETA_KERNEL) / 2), self.similarity_
         given = any(part.matrix is not None for part in x.parts)
@@ -136,14 +133,14 @@ class ConditionalPredictor:
         return z.marginals
 
     def _size(self, x: ItemSet, k: Any) -> int:
-        """How many items to choose: what the caller says, or the instance."""
+        """The number of items to choose: the caller's, or the instance's."""
         k = x.k if k is None else k
         if k is None:
-            raise ValueError("With given_size=True the size must be said: pass k=..., or make the ItemSet with k=...")
+            raise ValueError("With given_size=True the size must be known: pass k=..., or make the ItemSet with k=...")
         return check_int(k, "k", high=x.n)
 
     def decode(self, x: ItemSet, budget: float | None = None, *, decoder: str = "greedy", **options: Any) -> Selection:
-        """The best subset of one instance under a budget, with its cost, its gains and why it ended there.
+        """The best subset of one instance under a budget, with its cost, its gains and why it is not larger.
 
         Parameters
         ----------
@@ -156,18 +153,18 @@ class ConditionalPredictor:
             For the decoder: k, gain, include, exclude, groups, diversity, n_samples, rng and so on. A model with
             `given_size` takes k from here or from the instance, unless there is a budget.
         """
-        k, own = options.get("k"), {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
+        k, own = options.get("k"), {name: value for name, value in options.items() if name not in (*LIMITS, *KERNEL)}
         candidates = read_model(self.dpp(x), **{name: options[name] for name in KERNEL if name in options})
         of_size = self.given_size and (budget is None or k is not None or x.k is not None)
         if of_size:
             options["k"] = self._size(x, k)
-        limits = check_limits(x.n, x.cost, budget, **{name: options[name] for name in WITHIN if name in options})
+        limits = check_limits(x.n, x.cost, budget, **{name: options[name] for name in LIMITS if name in options})
         aim = candidates
-        if of_size and check_decoder(decoder) not in ("greedy", "consensus"):  # others may prefer a smaller set
+        if of_size and check_decoder(decoder) not in ("greedy", "consensus"):  # other decoders may prefer a smaller set
             aim = replace(candidates, tilt=fill_tilt(candidates, limits, sized=True))
             own = {"tilt": True} | own if decoder == "sampled" else own
         chosen = run_decoder(decoder, aim, limits, **own)
-        if of_size and limits.could_take(chosen.subset):  # of sets drawn at random, none may have this size
+        if of_size and limits.could_take(chosen.subset):  # no random draw may have had this size
             return greedy_choice(candidates, replace(limits, include=chosen.sorted_subset))
         return chosen
 
@@ -180,7 +177,7 @@ class ConditionalPredictor:
         return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
     def log_prob(self, X: Sequence[ItemSet], y: Sequence[ArrayLike]) -> FloatArray:
-        """log P(Y | X) of each instance, equation (18), or given |Y|; -inf where the subset cannot be."""
+        """log P(Y | X) of each instance, equation (18), or given |Y|; -inf if the subset is impossible."""
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
@@ -188,12 +185,12 @@ class ConditionalPredictor:
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                self._eta(x)  # which says what is wrong with the features, or too large
+                self._eta(x)  # an error for wrong features, or for too large a quality
                 values[t] = Instance(x, [Y], [1.0], self.similarity_).evaluate(request).value
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Mean log-likelihood of the subsets y, or of those in shards."""
+        """Mean log-likelihood of the subsets y, or of the targets in shards."""
         data = training_data(X, y, sample_weight)
         shards = [data] if isinstance(data, Shard) else map(load_shard, data)  # one at a time
         parts = [(self.log_prob(shard.item_sets, shard.subsets), shard.weights) for shard in shards]
@@ -213,7 +210,7 @@ class ConditionalPredictor:
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
     def summary(self) -> ModelSummary:
-        """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
+        """Tables of the weights and of the similarity, with standard errors: to print, or for a notebook."""
         from dpplearn.learning.summary import conditional_summary
 
         return conditional_summary(self)
@@ -225,16 +222,16 @@ class ConditionalPredictor:
         save_model(self, path)
 
     def _eta(self, x: Any, limit: float = MAX_ETA) -> FloatArray:
-        """2 log q_i of an item set that has the features seen before."""
+        """2 log q_i of an item set, which must have the features of training."""
         x = self._check(x)
         return check_eta(self.quality_.eta(x), limit)
 
     def _check(self, x: Any, name: str = "x") -> ItemSet:
         m = self.quality_.n_features
-        known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
+        names = tuple(self.feature_names_in_[-m:])  # without an added constant, which comes first
         if isinstance(x, ItemSet):
             check_encoding(x.encoding, self.encoding_, name)
-        check_item_sets([x], m, None if known == default_names(m) else known, name)
+        check_item_sets([x], m, None if names == default_names(m) else names, name)
         return x
 
 
@@ -242,7 +239,7 @@ def known_weights(
     theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
     covariance: FloatArray | None = None,
 ) -> Fitted:  # fmt: skip
-    """Weights that were not fitted here, with their standard errors where those are known."""
+    """A model of given weights, with their standard errors if those are known."""
     weights = check_array(theta, "theta", 1).copy()
     m = weights.size
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()

@@ -6,9 +6,9 @@ k eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) 
     P(i in Y)     sum of p_a v_ia^2                        d log e_k / dS = diag(q) V diag(p / lam) V^T diag(q)
     P(i, j in Y)  sum of p_ab (v_ia^2 v_jb^2 - v_ia v_ib v_ja v_jb) over a != b
 
-Scaling L changes nothing, so it is scaled until about k are expected. e_k is then a coefficient of the polynomial
-det(I + zL), whose values on the unit circle give it, and what is left of it without one lam or two, by one sum with
-positive results of ordinary size: e_{k-1} without a is the coefficient of det(I + zL) / (1 + lam_a z).
+Scaling L changes no probability, so L is scaled until about k items are expected. e_k is then a coefficient of the
+polynomial det(I + zL), and so a sum of its values on the unit circle, with a positive result of ordinary size. The same
+sum gives e_{k-1} without one lam, as a coefficient of det(I + zL) / (1 + lam_a z), and e_{k-2} without two.
 """
 
 from __future__ import annotations
@@ -28,42 +28,46 @@ from dpplearn.learning.normalizer import Normalizer, slopes_of
 if TYPE_CHECKING:
     from dpplearn.learning.likelihood import Instance
 
-NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
-QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
-
-
-def normalize_sized(eta: FloatArray, S: Instance, k: int, J: FloatArray | None, weights: bool) -> Normalizer | None:
-    """Given that k items are chosen. None where no set of k items is possible."""
-    n, p = eta.size, len(S.parts) + 2
-    if k == 0:
-        covariance = None if J is None else np.zeros((J.shape[1],) * 2)
-        return Normalizer(0.0, np.zeros(n), covariance, np.zeros(p))
-    found = eigenpairs(eta, S, k)
-    if found is None:
-        return None
-    lam, V, r, log_scale, error = found
-    left = left_out(lam, k)
-    marginals = np.clip(np.square(V) @ (left.lam * left.one), 0.0, 1.0)
-    covariance = None if J is None else sized_covariance(V, left.pairs(), marginals, J)
-    B = r[:, None] * V
-    slopes = slopes_of(S, (B * (left.one * np.exp(left.tilt))) @ B.T) if weights else None
-    return Normalizer(left.log_e + log_scale, marginals, covariance, slopes, error)
+MAX_ERROR = 1e-7  # relative error of the k-th eigenvalue beyond which the likelihood is refused
+SMALLEST_TERM = 1e-14  # a term of the sum, relative to the largest, that may be left out
 
 
 class LostDigitsError(ValueError):
     """The likelihood given the size has no digits: rounding of S is as large as what tells sets of k items apart."""
 
 
-Found = tuple[FloatArray, FloatArray, FloatArray, float, float]
+def normalize_sized(eta: FloatArray, S: Instance, k: int, J: FloatArray | None, weights: bool) -> Normalizer | None:
+    """The normalizer given that k items are chosen; None if no set of k items is possible."""
+    n, p = eta.size, len(S.parts) + 2
+    if k == 0:
+        return Normalizer(0.0, np.zeros(n), None if J is None else np.zeros((J.shape[1],) * 2), np.zeros(p))
+    pairs = eigenpairs(eta, S, k)
+    if pairs is None:
+        return None
+    sums = elementary_sums(pairs.lam, k)
+    without_one = sums.without_one()
+    marginals = np.clip(np.square(pairs.V) @ (sums.lam * without_one), 0.0, 1.0)
+    covariance = None if J is None else sized_covariance(pairs.V, sums.joint(), marginals, J)
+    B = pairs.r[:, None] * pairs.V
+    slopes = slopes_of(S, (B * (without_one * np.exp(sums.tilt))) @ B.T) if weights else None
+    return Normalizer(sums.log_e + pairs.log_scale, marginals, covariance, slopes, pairs.error)
 
 
-def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
-    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, what log e_k of L has besides that of them, and
-    the relative error that is to be expected of what the k-th adds to a derivative in S.
+class Eigenpairs(NamedTuple):
+    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1."""
 
-    None with k above the rank. Where the k-th eigenvalue is lost in the rounding of the largest, they are odds of the
-    probabilities p of a multiple cL, which know nothing beyond 1 / EPS: then e_k(L) = P(|J| = k) det(I + cL) / c^k,
-    of which the determinant is known in full, takes the place of theirs.
+    lam: FloatArray
+    V: FloatArray
+    r: FloatArray
+    log_scale: float  # log e_k(L) less log e_k(lam)
+    error: float  # relative error to expect of what the k-th pair adds to a derivative in S
+
+
+def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Eigenpairs | None:
+    """Eigenpairs of L but for a scale; None with k above the rank.
+
+    If rounding of the largest eigenvalue hides the k-th, lam are the odds of the probabilities p of a multiple cL, up
+    to 1 / EPS. The determinant is known in full, so e_k(L) = P(|J| = k) det(I + cL) / c^k is exact.
     """
     shift = float(eta.max())
     r = np.exp((eta - shift) / 2)
@@ -71,50 +75,46 @@ def eigenpairs(eta: FloatArray, S: Instance, k: int) -> Found | None:
     lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
     lam = np.maximum(lam, 0.0)
     if k <= lam.size and lam[-k] > LOST_EIGENVALUE * lam[-1]:
-        return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
-    factor, by_rows = factor_of(M, S, eta)
+        return Eigenpairs(lam, V, r, k * shift, EPS * lam[-1] / lam[-k])
+    by_rows = S.nugget == 0 and S.few_columns
+    factor = reduced_rows(S.rows(), eta / 2) if by_rows else reduced_similarity(M, eta / 2)
     if k > factor.pivots.size and S.nugget == 0:
         return None
-    # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
+    # EPS is the error of the rows; a pivot of S is the square of one of rows
     left = factor.rows[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
     error = float(EPS / (left if by_rows else left**2))
-    if error > NO_DIGITS:
-        cure = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, say, or pass phi in place of S"
+    if error > MAX_ERROR:
+        remedy = "a larger nugget, such as nugget=1e-4" if S.nugget > 0 else "nugget=1e-4, or pass phi instead of S"
         what = f"sets of {k} items: what one of them has of its own is {left**2:.0e}, which is lost in rounding"
-        raise LostDigitsError(f"The likelihood given the size cannot be computed for {what}. Fit with {cure}.")
+        raise LostDigitsError(f"The likelihood given the size cannot be computed for {what}. Fit with {remedy}.")
     scaled = Factor(r[:, None] * factor.rows, factor.pivots)
-    # the squares of pivots are about the eigenvalues; eigenvectors are known to EPS of the first
+    # the squares of pivots are about the eigenvalues; the error of eigenvectors is EPS times the first
     sizes = scaled.rows[scaled.pivots].diagonal() ** 2
     error = max(error, float(EPS * sizes[0] / max(sizes[k - 1], np.finfo(np.float64).tiny)))
     (p, V, log_det), log_c = scaled_spectrum(scaled, k)
     odds = p / np.maximum(1 - p, 1e-17)
-    return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
+    return Eigenpairs(odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error)
 
 
-def factor_of(M: FloatArray, S: Instance, eta: FloatArray) -> tuple[Factor, bool]:
-    """S = U U^T with exact zeros where an item is a combination of better ones, and whether it is made of rows."""
-    rank = S.similarity.rank(S.items)
-    if S.nugget == 0 and rank is not None and rank <= 4 * S.items.n:
-        return reduced_rows(S.rows(), eta / 2), True
-    return reduced_similarity(M, eta / 2), False
+class ElementarySums(NamedTuple):
+    """e_k of eigenvalues, and e_{k-s} without a set A of s of them.
 
-
-class LeftOut(NamedTuple):
-    """What is left of e_k without some eigenvalues.
-
-    For eigenvalues scaled by e^tilt, e_{k-s} without a set A of s of them, over e_k, is the sum of
-    weights z^s prod 1 / (1 + lam_a z) over a in A, for nodes z.
+    With the eigenvalues scaled by e^tilt, the second over the first is the sum of weights z^s prod 1 / (1 + lam_a z),
+    a in A, over nodes z.
     """
 
     lam: FloatArray  # scaled
     tilt: float
-    log_e: float  # log e_k of those that are not
+    log_e: float  # log e_k of the eigenvalues that are not scaled
     nodes: np.ndarray
     weights: np.ndarray
-    one: FloatArray  # e_{k-1} without each
 
-    def pairs(self) -> FloatArray:
-        """P(a, b in J) = lam_a lam_b e_{k-2} without both; 0 on the diagonal."""
+    def without_one(self) -> FloatArray:
+        """e_{k-1} without each, over e_k."""
+        return np.maximum((self.weights * self.nodes / (1 + self.lam[:, None] * self.nodes)).real.sum(axis=1), 0.0)
+
+    def joint(self) -> FloatArray:
+        """P(a, b in J) = lam_a lam_b e_{k-2} without both, over e_k; 0 on the diagonal."""
         B = 1 / (1 + self.lam[:, None] * self.nodes)
         W = (B * (self.weights * self.nodes**2)) @ B.T
         P = np.maximum(W.real, 0.0) * self.lam[:, None] * self.lam
@@ -122,42 +122,39 @@ class LeftOut(NamedTuple):
         return np.asarray(P)
 
 
-def left_out(lam: FloatArray, k: int) -> LeftOut:
-    """For these eigenvalues, scaled until about k of them are taken."""
+def elementary_sums(lam: FloatArray, k: int) -> ElementarySums:
+    """The sums of these eigenvalues, scaled until about k of them are expected in J."""
     with np.errstate(divide="ignore"):
         x = np.log(lam)
-    some = x[np.isfinite(x)]
-    target = k if k < some.size else k - 0.5
-    span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
-    low, high = -some.max() - span, -some.min() + span
-    tilt = float(optimize.brentq(lambda t: float(expit(some + t).sum()) - target, low, high))
-    scaled = np.exp(np.minimum(x + tilt, 700.0))
+    finite = x[np.isfinite(x)]
+    target = k if k < finite.size else k - 0.5
+    span = 50.0 + abs(np.log(target / max(finite.size - target, 0.5)))
+    low, high = -finite.max() - span, -finite.min() + span
+    tilt = float(optimize.brentq(lambda t: float(expit(finite + t).sum()) - target, low, high))
     p = expit(x + tilt)
     deviation = np.sqrt(float((p * (1 - p)).sum()))
     N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
     N += 1 - N % 2
     nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
-    # of two conjugate nodes one is enough: twice its real part
+    # conjugate nodes add the same real part, so one of two is enough
     log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
     raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
     total = float(raw.real.sum())  # P(|J| = k)
-    keep = np.abs(raw) > QUIET * np.abs(raw).max()
-    nodes, weights = nodes[keep], raw[keep] / total
+    keep = np.abs(raw) > SMALLEST_TERM * np.abs(raw).max()
     log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
-    one = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
-    return LeftOut(scaled, tilt, log_e, nodes, weights, np.maximum(one, 0.0))
+    return ElementarySums(np.exp(np.minimum(x + tilt, 700.0)), tilt, log_e, nodes[keep], raw[keep] / total)
 
 
 def sized_covariance(V: FloatArray, P: FloatArray, marginals: FloatArray, J: FloatArray) -> FloatArray:
-    """Of the sums of J over Y, where P has the probabilities of pairs of eigenvectors."""
+    """The covariance of the sums of J over Y; P has the probabilities of pairs of eigenvectors."""
     U, sums = np.square(V).T @ J, marginals @ J
-    found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
+    covariance = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
     root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
     step = max(1, 2_000_000 // (n * m))
     for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
-        some = V[:, start : start + step]
-        M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
-        M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
+        block = V[:, start : start + step]
+        M = (block[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
+        M = M.reshape(block.shape[1], m, r) * root[start : start + step, None, :]
         M = M.transpose(1, 0, 2).reshape(m, -1)
-        found -= M @ M.T
-    return found
+        covariance -= M @ M.T
+    return covariance

@@ -1,13 +1,14 @@
-"""Maximizing a log-posterior: Newton's steps within a region of trust, and L-BFGS where there are too many features.
+"""Solvers that maximize a log-posterior: Newton steps in a trust region, and L-BFGS where there are many weights.
 
-A fixed similarity makes a concave problem, for which every Hessian is exact, and ten evaluations are enough. Where a
-mixture is learned, second derivatives take about ten times as long as first ones: there a Hessian is kept up to date by
-gradients (SR1), and is exact near the maximum. Beyond 2,000 parameters there are no Hessians.
+With a fixed similarity the problem is concave and every Hessian is exact, so that about ten evaluations are enough.
+When a mixture is learned, second derivatives take about ten times as long as first ones. There the Hessian is updated
+from gradients (SR1), and is computed exactly only near the maximum. Beyond 2,000 weights no Hessian is formed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,13 +24,14 @@ from dpplearn.learning.training_set import Backend, Survey
 if TYPE_CHECKING:
     from dpplearn.learning.files import Checkpoint
 
-MANY = 2000  # parameters beyond which no Hessian is made
-FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
-LONGEST_STEP = 20.0  # no Newton step changes log-qualities by more than this times what they are
-REACH = 2.0  # how far a first step in a region of trust goes: a logit by 2, a weight theta by two standard errors
-DIFFERENCE = 1e-5  # of a logit, for second derivatives
-STRENGTH = 0.1  # of the Dirichlet prior on the weights of a mixture
-CLOSE = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
+HESSIAN_LIMIT = 2000  # weights beyond which no Hessian is formed
+FLAT_CURVATURE = 1e-11  # an eigenvalue of the Hessian, scaled to a unit diagonal, up to which it is rounding
+LONGEST_STEP = 20.0  # no Newton step changes log-qualities by more than this times their size
+FIRST_RADIUS = 2.0  # of the trust region of a mixture: a logit may change by 2, a weight by two standard errors
+MAX_FAILURES = 17  # steps in a row that are no better, each a quarter of the last: the last is 1e-10 of the first
+DIFFERENCE_STEP = 1e-5  # of a logit, for second derivatives by differences
+DIRICHLET_STRENGTH = 0.1  # of the prior on the weights of a mixture
+SMALL_GAIN = 1e-4  # a gain in the log-posterior that moves no parameter by more than 0.015 of its standard error
 
 
 class Point(NamedTuple):
@@ -40,30 +42,30 @@ class Point(NamedTuple):
     hessian: FloatArray | None = None
     log_likelihood: float = np.nan  # the value without the priors
     size: float = np.nan  # largest entry of the gradient
-    noise: float = np.nan  # what rounding may change in the value
+    noise: float = np.nan  # how much rounding may change the value
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The log-posterior of quality and similarity as a function of one vector x, where the instances live."""
+    """The log-posterior of quality and similarity as a function of one vector x."""
 
-    engine: Backend
+    backend: Backend  # evaluates the instances where they are kept
     survey: Survey
     progress: Progress
     quality: LogLinear
     similarity: Similarity
     precision: FloatArray  # of the Gaussian prior on theta
     scale: FloatArray  # largest |f_ij| of each feature
-    constant: FloatArray  # c with F c = 1, or 0 where there is none
-    m: int  # how many weights theta has
-    settings: Any  # the estimator, whose arguments say how
+    constant: FloatArray  # c with F c = 1, or 0 if there is none
+    m: int  # number of weights in theta
+    settings: Any  # the estimator with its arguments
     learned: bool = False  # whether x has the parameters of the similarity
     checkpoint: Checkpoint | None = None
-    counts: float = 1.0  # how often each instance counts: more than once where they are a sample
-    rough: bool = False  # whether it is climbed to see where a start leads: nothing of that is shown or kept
+    repeats: float = 1.0  # how often each instance counts: more than once when they are a sample of all
+    exploring: bool = False  # whether a start is only tried out: then nothing is shown or saved
 
     def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
-        """x at a theta and parameters of the mixture."""
+        """x for a theta and parameters of the mixture."""
         if not self.similarity.names:
             return theta
         rest = self.similarity.with_parameters(parameters).log_rest
@@ -78,32 +80,32 @@ class Posterior:
         return x[: self.m] - self.constant * S.log_rest, S
 
     def at(self, x: FloatArray, order: int) -> Point:
-        """Value and derivatives, those in the similarity's parameters where these are learned.
+        """Value and derivatives; with a learned similarity, also those in its parameters.
 
-        Second derivatives in the similarity's parameters are differences of first ones. A value of -inf turns the step
-        back that came here.
+        Second derivatives in the similarity's parameters are differences of first ones. Where no float holds the
+        likelihood the value is -inf, and the solver goes back.
         """
         theta, S = self.split(x)
         quality = replace(self.quality, theta=theta)
-        request = LikelihoodRequest(quality, S, order, self.learned, self.settings.given_size, sample=self.counts > 1)
-        terms = self.engine.evaluate(request)
-        if not np.isfinite(terms.value):  # beyond every float
+        request = LikelihoodRequest(quality, S, order, self.learned, self.settings.given_size, sample=self.repeats > 1)
+        terms = self.backend.evaluate(request)
+        if not np.isfinite(terms.value):
             return Point(-np.inf, np.full(x.size, np.nan))
-        value = self.counts * terms.value - float(self.precision @ theta**2) / 2
-        gradient, hessian = self.counts * terms.gradient - self.precision * theta, None
+        value = self.repeats * terms.value - float(self.precision @ theta**2) / 2
+        gradient, hessian = self.repeats * terms.gradient - self.precision * theta, None
         if terms.hessian is not None:
-            hessian = self.counts * terms.hessian - np.diag(self.precision)
+            hessian = self.repeats * terms.hessian - np.diag(self.precision)
         if S.names:
-            value += STRENGTH * self.counts * float(np.log(S.w).sum())
+            value += DIRICHLET_STRENGTH * self.repeats * float(np.log(S.w).sum())
             if terms.similarity_gradient is not None:
-                slopes = self.counts * (terms.similarity_gradient + STRENGTH * S.slopes().sum(axis=0))
+                slopes = self.repeats * (terms.similarity_gradient + DIRICHLET_STRENGTH * S.slopes().sum(axis=0))
                 slopes[ALL] += float(self.constant @ gradient) * S.w[ALL]  # theta = x - c log(1 - w_all)
                 gradient = np.concatenate([gradient, slopes])
         if hessian is not None and self.learned:
-            steps = DIFFERENCE * np.eye(x.size)[self.m :]
-            rows = (np.array([self.at(x + h, 1).gradient for h in steps]) - gradient) / DIFFERENCE
-            rest = np.arange(len(rows)) != ALL  # where these logits all grow by the same, nothing changes, exactly
-            P = np.eye(len(rows)) - np.outer(rest, rest) / rest.sum()
+            steps = DIFFERENCE_STEP * np.eye(x.size)[self.m :]
+            rows = (np.array([self.at(x + h, 1).gradient for h in steps]) - gradient) / DIFFERENCE_STEP
+            shares = np.arange(len(rows)) != ALL  # if these logits all grow by the same amount, nothing changes
+            P = np.eye(len(rows)) - np.outer(shares, shares) / shares.sum()
             cross, second = P @ rows[:, : self.m], P @ rows[:, self.m :] @ P
             hessian = np.block([[hessian, cross.T], [cross, (second + second.T) / 2]])
         size, noise = float(np.abs(gradient).max()), 64 * EPS * (1 + abs(value))
@@ -116,203 +118,206 @@ class Posterior:
         return T
 
     def report(self, n_iter: int, x: FloatArray, point: Point) -> None:
-        """Show how far it is, and keep it in the checkpoint."""
-        if not self.rough:
+        """Show the progress, and save it in the checkpoint."""
+        if not self.exploring:
             self.progress.finish(n_iter, point.log_likelihood, point.size)
             if self.checkpoint is not None:
                 self.checkpoint.save(x, n_iter, point.log_likelihood)
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(NamedTuple):
     """Where a solver stopped."""
 
     x: FloatArray
-    point: Point  # its Hessian is None where it is not known there
+    point: Point  # its Hessian is None if it was not computed
     n_iter: int
-    converged: bool  # no entry of the gradient is above `tol`, or nothing but rounding is left to gain
-    step: FloatArray = field(default_factory=lambda: np.zeros(0))  # Newton's next; large where the maximum is far
+    converged: bool  # no entry of the gradient is above `tol`, or only rounding is left to gain
 
 
 def newton(
-    objective: Posterior, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
-) -> Optimum:
-    """The maximum of a concave objective, by Newton's steps, until no entry of the gradient is above `tol`.
-
-    Nearly every step is taken whole; one that does not raise the value by its share is shortened. `scale` has what one
-    unit of each x_j changes, such as the largest |f_ij| of each feature. Where the objective rises along a line on
-    which it does not bend (qualities so far apart that every probability is 0 or 1), the Hessian says nothing, and the
-    step follows the gradient in these units.
-    """
-    point, t = objective.at(x, 2), 1.0
-    while True:
-        assert point.hessian is not None
-        unit, H = unit_diagonal(-point.hessian)  # a step is 0 along what is flat: collinear features without a prior
-        step, size, noise = unit * step_within(H, unit * point.gradient), point.size, point.noise
-        if size <= tol or n_iter >= max_iter:
-            return Optimum(x, point, n_iter, size <= tol, step)
-        taken, left = step, np.abs(point.gradient + point.hessian @ step)
-        if point.gradient @ step <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
-            taken = point.gradient / scale**2
-            taken = taken * max(1.0, np.abs(x * scale).max()) / np.abs(taken * scale).max()
-        reach = LONGEST_STEP * (1.0 + np.abs(x * scale).max())  # a Hessian of nearly 0 would send it anywhere
-        taken = taken * min(1.0, reach / max(np.abs(taken * scale).max(), reach))
-        slope = float(point.gradient @ taken)
-        trial = objective.at(x + t * taken, 2)
-        # where the rise is lost in rounding, the gradient tells whether the step is an improvement
-        better = slope > noise or trial.size < size
-        if trial.value >= point.value + 1e-4 * t * slope - noise and better:
-            x, point, n_iter, t = x + t * taken, trial, n_iter + 1, 1.0
-            objective.report(n_iter, x, point)
-        elif slope <= noise or t < 1e-10:  # no float on the way is better
-            return Optimum(x, point, n_iter, slope <= noise, step)
-        else:
-            t *= 0.25
-
-
-def trust_region(
     objective: Posterior,
     x: FloatArray,
+    scale: FloatArray,
     m: int,
     hessian: FloatArray | None = None,
     *,
     tol: float,
     max_iter: int,
     n_iter: int = 0,
-    enough: float = 0.0,
+    enough: float = -np.inf,
 ) -> Optimum:
-    """Steps within a region of trust, with a Hessian that is changed by what gradients say of it (SR1).
+    """A maximum by Newton steps in a trust region.
 
-    It begins with `hessian`, of some point near x, or with the exact one. The length of a step counts the first m
-    entries in their standard errors, and logits as they are. Where a step would gain no more than `CLOSE` the Hessian
-    is made exact, and that one is returned. A gain of `enough` ends it before that, with the Hessian as it is.
+    x has m weights, and after them the logits of a mixture. Without logits the objective is concave: every Hessian is
+    exact, the radius is unlimited until a step fails, and the ascent ends when no entry of the gradient is above `tol`.
+    `scale` says how much a unit of each weight changes log-qualities; steps are limited in these units. If the
+    objective rises along a line without curvature (qualities so far apart that every probability is 0 or 1), the
+    Hessian says nothing, and the step follows the gradient in these units.
+
+    With logits the Hessian, which may be given for some point near x, is updated by SR1. The radius counts weights in
+    standard errors and logits as they are. When a step would gain no more than `SMALL_GAIN` the Hessian is computed
+    exactly, and that one is returned. Before that, a step that would gain less than `enough` ends the ascent.
     """
-    point = objective.at(x, 1 if hessian is not None else 2)
-    H, fresh, reach = point.hessian if hessian is None else hessian, hessian is None, REACH
-    if H is None:  # the start is beyond every float
+    concave = m == x.size
+    order, fresh = 2 if concave else 1, hessian is None
+    point = objective.at(x, 2 if fresh else order)
+    H, radius = point.hessian if hessian is None else hessian, np.inf if concave else FIRST_RADIUS
+    if H is None:  # no float holds the likelihood at the start
         return Optimum(x, point, n_iter, False)
-    exact, near = point.hessian, False  # near: `exact` is the Hessian near the maximum
-    unit = region_units(H, m)
+    exact, near = point.hessian, concave  # near: `exact` is the Hessian near the maximum
+    unit, failures = np.empty(0), 0
     while True:
+        if unit.size == 0:  # after each exact Hessian: standard errors of the weights; logits count as they are
+            unit = np.append(unit_diagonal(-H[:m, :m])[0], np.ones(x.size - m))
         size, noise = point.size, point.noise
-        s = step_within(-unit[:, None] * H * unit, unit * point.gradient, reach)
-        step, length = unit * s, float(np.linalg.norm(s))
-        gain = float(point.gradient @ step + step @ H @ step / 2)
-        short = reach < REACH and length > 0.99 * reach  # cut after others failed: it gains little anywhere
-        near = near or (fresh and gain <= CLOSE and not short)
-        # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
-        done = near and (size <= tol or (gain <= tol and not short))
-        if done or n_iter >= max_iter or (gain <= enough and not short):
+        s = step_within(-unit[:, None] * H * unit, unit * point.gradient, radius)
+        step = unit * s
+        length, gain = float(np.linalg.norm(s)), float(point.gradient @ step + step @ H @ step / 2)
+        cut = not concave and radius < FIRST_RADIUS and length > 0.99 * radius  # so short that it gains little anywhere
+        near = near or (fresh and gain <= SMALL_GAIN and not cut)
+        # along a weight that goes to 0 the gradient falls slowly, so the gain of a step decides
+        done = near and (size <= tol or (not concave and gain <= tol and not cut))
+        if done or n_iter >= max_iter or (gain <= enough and not cut):
             return Optimum(x, point._replace(hessian=exact if near else H), n_iter, done)
-        if not fresh and not near and gain <= CLOSE:
+        if not fresh and not near and gain <= SMALL_GAIN:
             point, fresh = objective.at(x, 2), True
             assert point.hessian is not None
-            H = exact = point.hessian
-            unit = region_units(H, m)
+            H, unit = point.hessian, np.empty(0)
+            exact = H
             continue
-        trial = objective.at(x + step, 1)
+        if concave:
+            largest, left = np.abs(x * scale).max(), np.abs(point.gradient + H @ step)
+            if gain <= noise and (left > 1e-8 * (1 + abs(point.value)) * scale).any():
+                step = point.gradient / scale**2
+                length = min(max(1.0, largest), radius)
+                step = step * length / np.abs(step * scale).max()
+            limit = LONGEST_STEP * (1.0 + largest)  # a Hessian of nearly 0 would send it anywhere
+            shrink = min(1.0, limit / max(np.abs(step * scale).max(), limit))
+            step, length = shrink * step, shrink * length
+            gain = float(point.gradient @ step + step @ H @ step / 2)
+        trial = objective.at(x + step, order)
         rise, change = trial.value - point.value, trial.gradient - point.gradient
+        # where the rise is lost in rounding, a smaller gradient is an improvement
         better = rise >= 1e-3 * gain or (abs(rise) <= noise and trial.size < size)
-        if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
+        if not better and (gain <= noise or failures == MAX_FAILURES):
             return Optimum(x, point._replace(hessian=exact), n_iter, gain <= noise)
         if better:
-            x, point, n_iter = x + step, trial, n_iter + 1
+            x, point, n_iter, failures = x + step, trial, n_iter + 1, 0
             objective.report(n_iter, x, point)
-            reach = max(reach, 2.5 * length) if rise > 0.75 * gain else reach
+            radius = max(radius, 2.5 * length) if rise > 0.75 * gain else radius
         else:
-            reach = 0.25 * length
-        if np.isfinite(trial.value) and (better or not fresh):
-            left = change - H @ step
-            along = float(left @ step)
-            if abs(along) > 1e-8 * float(np.linalg.norm(left * unit)) * length:  # SR1
-                H = H + np.outer(left, left) / along
+            radius, failures = 0.25 * length, failures + 1
+        if concave and better:
+            assert point.hessian is not None
+            H, unit, radius = point.hessian, np.empty(0), np.inf
+            exact = H
+        elif not concave and np.isfinite(trial.value) and (better or not fresh):
+            error = change - H @ step
+            along = float(error @ step)
+            if abs(along) > 1e-8 * float(np.linalg.norm(error * unit)) * length:  # SR1
+                H = H + np.outer(error, error) / along
             fresh = False
 
 
-def region_units(H: FloatArray, m: int) -> FloatArray:
-    """What the length of a step counts in: standard errors of the first m entries, and others as they are."""
-    return np.append(unit_diagonal(-H[:m, :m])[0], np.ones(len(H) - m))
+def step_within(H: FloatArray, g: FloatArray, radius: float = np.inf) -> FloatArray:
+    """The step s with |s| <= radius that maximizes g . s - s . H s / 2, whatever the signs of H's eigenvalues.
 
-
-def step_within(H: FloatArray, g: FloatArray, reach: float = np.inf) -> FloatArray:
-    """The step s with |s| <= reach that maximizes g . s - s . H s / 2, whatever the signs of H's eigenvalues.
-
-    It is 0 along directions in which H is flat: of these H and g say nothing but rounding.
+    It is 0 along directions in which H is flat, as for collinear features: there H and g are only rounding.
     """
     factor, info = linalg.lapack.dpotrf(H, lower=1)
-    if info == 0 and factor.diagonal().min() ** 2 > FLAT:
+    if info == 0 and factor.diagonal().min() ** 2 > FLAT_CURVATURE:
         s = linalg.lapack.dpotrs(factor, g, lower=1)[0]
-        if np.linalg.norm(s) <= reach:
+        if np.linalg.norm(s) <= radius:
             return np.asarray(s)
     lam, U = linalg.eigh(H, check_finite=False)
     c = U.T @ g
-    c[np.abs(lam) <= FLAT * lam.size] = 0.0
-    some, mu = c != 0, 0.0
-    if some.any() and (lam[some].min() <= 0 or step_length(c, lam, 0.0) > reach):
+    c[np.abs(lam) <= FLAT_CURVATURE * lam.size] = 0.0
+    used, mu = c != 0, 0.0
+
+    def solution(mu: float) -> FloatArray:
+        return np.divide(c, lam + mu, out=np.zeros_like(c), where=used)
+
+    def excess(mu: float) -> float:
+        return float(np.linalg.norm(solution(mu))) - radius
+
+    if used.any() and (lam[used].min() <= 0 or excess(0.0) > 0):
         mu = low = max(0.0, -float(lam[0])) + 1e-12 * max(1.0, float(np.abs(lam).max()))
-        if step_length(c, lam, low) > reach:
+        if excess(low) > 0:
             high = low + 1.0
-            while step_length(c, lam, high) > reach:
+            while excess(high) > 0:
                 high = low + 4 * (high - low)
-            mu = float(optimize.brentq(lambda mu: step_length(c, lam, mu) - reach, low, high))
-    return np.asarray(U @ np.divide(c, lam + mu, out=np.zeros_like(c), where=some))
-
-
-def step_length(c: FloatArray, lam: FloatArray, mu: float) -> float:
-    return float(np.linalg.norm(np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0)))
+            mu = float(optimize.brentq(excess, low, high))
+    return np.asarray(U @ solution(mu))
 
 
 def lbfgs(
     objective: Posterior, x: FloatArray, scale: FloatArray, *, tol: float, max_iter: int, n_iter: int = 0
 ) -> Optimum:
-    """scipy's L-BFGS-B from gradients alone, in units of `scale`."""
-    search = LineSearches(objective, scale, n_iter)
-    options: dict[str, float] = {"maxiter": max_iter - n_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20}
-    options |= {"gtol": tol / max(float(scale.max()), 1.0), "ftol": 0.0}
-    found = optimize.minimize(
-        search.loss, x * scale, jac=True, method="L-BFGS-B", callback=search.callback, options=options
-    )
-    point = objective.at(found.x / scale, 1)
+    """A maximum from gradients alone, in units of `scale`."""
+    point = Point(-np.inf, x)
+
+    def at(u: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal point
+        point = objective.at(u / scale, 1)
+        return point.value, point.gradient / scale
+
+    def after_step(u: FloatArray, _value: float) -> None:  # the step that was taken is the one evaluated last
+        nonlocal n_iter
+        n_iter += 1
+        objective.report(n_iter, u / scale, point)
+
+    x = lbfgs_ascent(at, x * scale, after_step, max_iter - n_iter, tol / max(float(scale.max()), 1.0)) / scale
+    point = objective.at(x, 1)
     rounding = 1e-8 * (1 + abs(point.value)) * scale  # what a sum of this size leaves of a gradient
-    settled = bool((np.abs(point.gradient) <= rounding).all()) and search.n_iter < max_iter
-    return Optimum(found.x / scale, point, search.n_iter, point.size <= tol or settled)
+    settled = bool((np.abs(point.gradient) <= rounding).all()) and n_iter < max_iter
+    return Optimum(x, point, n_iter, point.size <= tol or settled)
 
 
-class LineSearches:
-    """The negative objective of u = x scale, as scipy asks for it."""
+def lbfgs_ascent(
+    at: Callable[[FloatArray], tuple[float, FloatArray]],
+    x: FloatArray,
+    after_step: Callable[[FloatArray, float], None],
+    max_iter: int,
+    gtol: float,
+) -> FloatArray:
+    """Where scipy's L-BFGS-B ends, from the value and the gradient `at` x.
 
-    def __init__(self, objective: Posterior, scale: FloatArray, n_iter: int) -> None:
-        self.objective, self.scale, self.n_iter, self.worst = objective, scale, n_iter, 0.0
+    `after_step(x, value)` is called after each iteration, and may raise StopIteration.
+    """
+    worst = 0.0
 
-    def loss(self, u: FloatArray) -> tuple[float, FloatArray]:
-        self.point = self.objective.at(u / self.scale, 1)
-        if not np.isfinite(self.point.value):  # beyond every float: a finite slope back towards 0 turns the search
-            return self.worst + 1e3 * (1 + float(u @ u)), 2e3 * u
-        self.worst = max(self.worst, -self.point.value)
-        return -self.point.value, -self.point.gradient / self.scale
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal worst
+        value, gradient = at(x)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):  # a step too far: a slope that leads back to 0
+            return worst + 1e3 * (1 + float(x @ x)), 2e3 * x
+        worst = max(worst, -value)
+        return -value, -gradient
 
-    def callback(self, u: FloatArray) -> None:  # the step that was taken is the one evaluated last
-        self.n_iter += 1
-        self.objective.report(self.n_iter, u / self.scale, self.point)
+    def callback(intermediate_result: optimize.OptimizeResult) -> None:
+        after_step(intermediate_result.x, -float(intermediate_result.fun))
+
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 20, "maxcor": 20, "ftol": 0.0, "gtol": gtol}
+    return np.asarray(optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=options).x)
 
 
 def covariance(hessian: FloatArray, T: FloatArray | None = None) -> tuple[FloatArray, np.ndarray]:
     """T (-H)^-1 T^T without the directions in which H is flat, and which entries of Tx these leave undetermined.
 
-    T is I if none is given. Logits are flat where all grow by the same, and log(1 - w_all) does not change with that.
+    T is I by default. Logits are flat where all grow by the same amount, and log(1 - w_all) does not change with that.
     """
     scale, A = unit_diagonal(-hessian)
     lam, U = linalg.eigh(A, check_finite=False)
-    flat = lam <= FLAT * lam.size
+    flat = lam <= FLAT_CURVATURE * lam.size
     T = np.eye(scale.size) if T is None else T
-    along, deaf = (T * scale) @ U, np.abs(T) @ (scale == 0) > 0
+    along, without_curvature = (T * scale) @ U, np.abs(T) @ (scale == 0) > 0
     length = np.square(along).sum(axis=1)
-    undetermined = (np.square(along[:, flat]).sum(axis=1) > 1e-6 * length) | deaf
+    undetermined = (np.square(along[:, flat]).sum(axis=1) > 1e-6 * length) | without_curvature
     return np.asarray((along[:, ~flat] / lam[~flat]) @ along[:, ~flat].T), undetermined
 
 
 def unit_diagonal(H: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """s and diag(s) H diag(s) with a unit diagonal: units of the features then do not matter."""
+    """s and diag(s) H diag(s) with a unit diagonal, so that units of the features do not matter."""
     d = H.diagonal()
     scale = np.divide(1.0, np.sqrt(np.maximum(d, 0.0)), out=np.zeros_like(d), where=d > np.finfo(np.float64).tiny)
     return scale, scale[:, None] * H * scale

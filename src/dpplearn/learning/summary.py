@@ -1,4 +1,4 @@
-"""What a model says of itself, as tables: on a terminal, and as HTML in a notebook."""
+"""Summaries of models as tables, on a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpplearn.learning.similarity import Similarity
 
 
 class Table(NamedTuple):
-    """Cells as texts, under names; the first column has names of rows."""
+    """Cells as texts, under the names of columns; the first column has the names of the rows."""
 
     title: str
     columns: tuple[str, ...]
@@ -48,19 +48,18 @@ class ModelSummary:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        tables = (table((one.title, *one.columns), one.rows, len(one.rows)) for one in self.tables)
+        tables = (table((x.title, *x.columns), x.rows, len(x.rows)) for x in self.tables)
         return card(self.title, *tables, facts=self.facts)
 
 
 def lines_of(table: Table) -> list[str]:
-    """Columns as wide as they need, the first to the left, numbers to the right."""
+    """The lines of a table: the first column to the left, the others to the right."""
     head = (table.title, *table.columns)
-    grid = [head, *table.rows]
-    widths = [max(len(row[j]) for row in grid) for j in range(len(head))]
+    widths = [max(len(row[j]) for row in (head, *table.rows)) for j in range(len(head))]
     rule = tuple("-" * width for width in widths)
     return [
         "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+            x.rjust(width) if j else x.ljust(width) for j, (x, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in (head, rule, *table.rows)
     ]
@@ -71,7 +70,7 @@ def weight_table(
 ) -> Table:
     """Weights with standard errors, z = weight / error, p of a weight of 0, and 95 % intervals.
 
-    Figures have two digits of the error. `notes` may say something of each weight.
+    Figures have two digits of the error. `notes` may comment on each weight.
     """
     rows = []
     for name, weight, error in zip(names, weights, std, strict=True):
@@ -94,14 +93,13 @@ def digits_of(error: float) -> int:
 
 
 def conditional_summary(model: Any) -> ModelSummary:
-    """Of a ConditionalDPP: its quality, and its similarity."""
+    """The summary of a ConditionalDPP."""
     similarity, encoding = model.similarity_, model.encoding_
     learned = bool(similarity.names)
     independent = encoding is not None and not encoding.phi
     facts = {"sets": f"{model.n_sets_}", "items": f"{model.n_items_}"} if model.n_sets_ else {}
-    facts["similarity"] = (
-        "none, items are independent of each other" if independent else ("mixture" if learned else "fixed")
-    )
+    kind = "mixture" if learned else "fixed"
+    facts["similarity"] = "none, items are independent of each other" if independent else kind
     if np.isfinite(model.log_likelihood_):
         facts["log-likelihood"] = f"{model.log_likelihood_:.6g}"
         weights = model.theta_.size + (len(similarity.weights) - 1 if learned else 0)
@@ -111,7 +109,9 @@ def conditional_summary(model: Any) -> ModelSummary:
     facts["iterations"] = f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}"
     facts["unit"] = "log q^2; a weight of +0.69 doubles the odds of an item by itself"
     if hasattr(model, "prior_variance"):  # the summarizer's own models do not have it
-        facts["prior"] = prior_in_words(model)
+        prior = np.inf if model.prior_variance is None else np.asarray(model.prior_variance, float)
+        facts["prior"] = f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
+        facts["prior"] = "none" if np.all(np.isinf(prior)) else facts["prior"]
     if encoding is not None and encoding.references:
         facts["reference levels"] = ", ".join(f"{name}={level}" for name, level in encoding.references.items())
     if not independent and not learned:
@@ -120,16 +120,8 @@ def conditional_summary(model: Any) -> ModelSummary:
     return ModelSummary(type(model).__name__, facts, tables)
 
 
-def prior_in_words(model: Any) -> str:
-    """The variance of the prior; the table says which weights it settles alone."""
-    prior = model.prior_variance
-    if prior is None or np.all(np.isinf(np.asarray(prior, float))):
-        return "none"
-    return f"variance {prior:g}" if np.ndim(prior) == 0 else "a variance for each weight"
-
-
 def quality_table(model: Any) -> Table:
-    """Weights with standard errors; one that has the error of its prior, or an infinite one, is undetermined."""
+    """Weights with standard errors; a weight whose error is infinite, or that of its prior, is undetermined."""
     std, m, notes = model.theta_std_, model.quality_.n_features, list[str]()
     if hasattr(model, "prior_variance"):
         width = np.full(std.size, np.inf)  # a constant that the model added has a prior of its own
@@ -139,7 +131,7 @@ def quality_table(model: Any) -> Table:
 
 
 def similarity_table(similarity: Similarity) -> Table:
-    """The weights of the similarity by name; with standard errors and 95 % intervals where they were learned."""
+    """The weights of the similarity by name; with standard errors and 95 % intervals if they were learned."""
     names = {"own": "own (nugget)", "all": "all (constant)"}
     if not similarity.names:
         given = tuple((names.get(name, name), f"{weight:.3f}") for name, weight in similarity.weights.items())

@@ -1,7 +1,7 @@
-"""A training set: what it must be, what is known of it before the first step, and where its shards are evaluated.
+"""Training sets: what is checked and measured before the first step, and where the instances are evaluated.
 
-Shards live in this process, in others, or on a Dask cluster. A backend answers `evaluate(request)` with the sum over
-all instances, added in shard order whoever was first. An evaluator makes a shard ready where it lives:
+Shards, lists of instances, live in this process, in others, or on a Dask cluster. A backend answers `evaluate(request)`
+with the sum over all instances, added in the order of the shards. An evaluator prepares a shard where it lives:
 `prepare(shard, similarity)` returns an object whose `evaluate(request)` is the sum over the instances of the shard.
 """
 
@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, groupby, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -34,17 +34,17 @@ from dpplearn.learning.similarity import INDEPENDENT, RESERVED, Similarity, shar
 from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.tables import Encoding
 
-MOST_FEATURE = 1e100  # products of two of them, summed, are floats
-SAMPLED = 3  # one instance in so many is in the sample by which starts are compared
-TOGETHER = 16  # targets of the same items in one piece, at least
-N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
-CACHED = 2**25  # bytes of files, up to which their shards stay in the memory of a process
+MAX_FEATURE = 1e100  # sums of products of two such features are floats
+SAMPLING = 3  # one instance in so many is in the sample on which starts are compared
+SHARED_TARGETS = 16  # targets of the same items that one piece may have before it is cut
+N_SHARDS = 32  # pieces of a list, whatever the backend, so that sums are the same
+CACHED_BYTES = 2**25  # size of all files up to which their shards stay in memory
 
-Source: TypeAlias = Any  # a shard in memory, or the path of a file that holds one
+Source = Shard | str  # a shard in memory, or the path of a file that holds one
 
 
 def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
-    """Instances in memory, or the paths of shards that hold them."""
+    """The instances as one shard, or the paths of shards in files."""
     if isinstance(X, str | os.PathLike):
         raise TypeError(f"X must be a list of ItemSets or of paths of shards, found a single path. Pass [{str(X)!r}].")
     if isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, str | os.PathLike) for x in X):
@@ -58,29 +58,32 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
 
 
 class Survey(NamedTuple):
-    """What must be known of a shard, or of all shards, before the first step."""
+    """What a fit must know of a shard, or of all shards, before the first step.
+
+    An instance counts if its target is possible and its weight is not 0.
+    """
 
     n_instances: int
     names: tuple[str, ...] | None
-    encoding: Encoding | None  # how the features were made of a table
+    encoding: Encoding | None  # how the features were made from a table
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
-    kept: list[int]  # those that count: they are possible, and their weight is not 0
-    low: FloatArray  # smallest f_ij of each feature,
-    high: FloatArray  # and the largest
+    kept: list[int]  # instances that count
+    low: FloatArray  # smallest f_ij of each feature
+    high: FloatArray  # largest f_ij of each feature
     products: FloatArray  # sum of [F 1]^T [F 1]
-    weight: float  # sum of the weights of the instances that count,
-    n_chosen: float  # of the items chosen in them,
-    n_items: float  # of all their items,
-    sampled: float  # and of those in the sample by which starts are compared
-    n_counted: int  # items of the instances that count, whatever their weight
-    largest: int  # items of one instance, at most
-    parts: tuple[str, ...]  # names of what a learned similarity is made of
+    weight: float  # sum of the weights of the instances that count
+    n_chosen: float  # items chosen in them, by weight
+    n_items: float  # all their items, by weight
+    sampled: float  # weight of the sample on which starts are compared
+    n_counted: int  # all their items
+    largest: int  # items of the largest instance
+    parts: tuple[str, ...]  # names of the parts of a learned similarity
     same_parts: frozenset[tuple[str, str]]  # parts that are the same matrix in every instance
 
 
 def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
-    """The survey of a shard, the same for all evaluators."""
-    learned = similarity is None  # its nugget is never 0: all is possible
+    """The survey of a shard."""
+    learned = similarity is None  # its nugget is never 0, so that every target is possible
     item_sets, m, impossible, kept = shard.item_sets, shard.item_sets[0].features.shape[1], [], []
     low, high, products = np.full(m, np.inf), np.full(m, -np.inf), np.zeros((m + 1, m + 1))
     for t, (items, Y, w) in enumerate(zip(item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
@@ -90,14 +93,14 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
             kept.append(t)
         F = np.column_stack([items.features, np.ones(items.n)])
         low, high = np.minimum(low, F.min(axis=0)[:-1]), np.maximum(high, F.max(axis=0)[:-1])
-        with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # features that are too large are an error below
             products += F.T @ F
     names = next((items.names for items in item_sets if items.names is not None), None)
     largest = np.maximum(np.abs(low), np.abs(high))
-    if largest.max() > MOST_FEATURE:
+    if largest.max() > MAX_FEATURE:
         j = int(largest.argmax())
         name = repr(names[j]) if names else j
-        raise ValueError(f"Feature {name} has values up to {largest[j]:.3g}, above {MOST_FEATURE:g}. Divide it.")
+        raise ValueError(f"Feature {name} has values up to {largest[j]:.3g}, above {MAX_FEATURE:g}. Divide it.")
     parts = shared_names([items.part_names for items in item_sets]) if learned else ()
     if parts == (INDEPENDENT,):
         raise ValueError("A mixture learns what makes items alike, and these item sets have neither phi nor S.")
@@ -123,12 +126,12 @@ def survey_of(shard: Shard, similarity: Similarity | None) -> Survey:
 
 
 def is_sampled(shard: Shard, t: int) -> bool:
-    """Whether an instance is in the sample; its content decides, so that no layout of files changes the answer."""
-    return crc32(shard.subsets[t].tobytes(), crc32(shard.item_sets[t].features.tobytes())) % SAMPLED == 0
+    """Whether an instance is in the sample. Its content decides, so that the layout of files does not matter."""
+    return crc32(shard.subsets[t].tobytes(), crc32(shard.item_sets[t].features.tobytes())) % SAMPLING == 0
 
 
 def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
-    """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
+    """Pairs of parts that are the same matrix in all item sets; a learned similarity also has I and 11^T."""
     names = [part.name for part in item_sets[0].parts]
     pairs = set(combinations((*RESERVED, *names) if learned else names, 2)) - {RESERVED}
     for items in item_sets:
@@ -141,7 +144,7 @@ def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[s
 
 
 def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str | None:
-    """Why the target has probability 0 whatever the qualities are, or None."""
+    """Why the target has probability 0 for all qualities; None if it has not."""
     S_Y = similarity.matrix(items, Y)
     if logdet(S_Y) > -np.inf:
         return None
@@ -155,11 +158,11 @@ def why_impossible(items: ItemSet, Y: IntArray, similarity: Similarity) -> str |
     return "the similarity features of the items in its target are linearly dependent"
 
 
-# Shards that are ready for many evaluations
+# Prepared shards
 
 
 class PreparedInstances:
-    """Instances that keep what does not change between evaluations; targets of the same items are one instance."""
+    """Instances, prepared for many evaluations; targets of the same items make one instance."""
 
     def __init__(self, shard: Shard, similarity: Similarity) -> None:
         self.instances: list[Instance] = []
@@ -176,83 +179,78 @@ class PreparedInstances:
 
 @dataclass(frozen=True, eq=False)
 class PreparedShard:
-    """A shard where it lives: what is known of it, and its instances that count, made ready by an evaluator."""
+    """A shard where it lives: its survey, and its instances that count, prepared by an evaluator."""
 
     survey: Survey
-    ready: Any
-    sample: Any = None  # where the similarity is learned: the instances by which starts are compared
+    instances: Any
+    sample: Any = None  # some of them, on which starts are compared if the similarity is learned
 
     @classmethod
     def of(
         cls, source: Source, survey: Survey | None = None, *, evaluator: Any, similarity: Similarity | None
     ) -> PreparedShard:
-        """Read a shard if it is in a file, survey it unless its survey is known, and leave out what does not count.
+        """Load and survey a shard unless that is done, and prepare its instances that count.
 
-        Without a similarity, that is to be learned. "numpy" is an evaluator, and any object with `prepare`.
+        `similarity` is None if it is to be learned. `evaluator` is "numpy" or an object with `prepare`.
         """
         prepare = PreparedInstances if evaluator == "numpy" else evaluator.prepare
         shard = load_shard(source) if isinstance(source, str) else source
         survey = survey_of(shard, similarity) if survey is None else survey
         S = Similarity(survey.parts) if similarity is None else similarity
-        some = [t for t in survey.kept if is_sampled(shard, t)] if similarity is None else []
+        sample = [t for t in survey.kept if is_sampled(shard, t)] if similarity is None else []
         counted = shard if len(survey.kept) == len(shard.subsets) else shard.pick(survey.kept)
-        ready = prepare(counted, S) if survey.kept else None
-        return cls(survey, ready, prepare(shard.pick(some), S) if some else None)
+        instances = prepare(counted, S) if survey.kept else None
+        return cls(survey, instances, prepare(shard.pick(sample), S) if sample else None)
 
     def answer(self, request: LikelihoodRequest | None) -> Any:
-        """The survey where there is no request; else the sum over the instances that count, or over the sample."""
+        """The sum over the instances that count, or over the sample; without a request, the survey."""
         if request is None:
             return self.survey
-        ready = self.sample if request.sample else self.ready
+        instances = self.sample if request.sample else self.instances
         try:
-            return request.total(()) if ready is None else ready.evaluate(request)
+            return request.total(()) if instances is None else instances.evaluate(request)
         except LostDigitsError:
             if not request.similarity.names:
                 raise
-            return request.impossible()  # its nugget is too small to tell: a step that came here is turned back
+            return request.impossible()  # the nugget is too small: the solver takes a shorter step
 
-    def __sizeof__(self) -> int:  # of S at most: a scheduler that thinks this small would move it about
+    def __sizeof__(self) -> int:  # at most that of S: a scheduler would move a shard about that it thinks small
         return 8 * self.survey.largest * self.survey.n_counted
 
 
-# Where they are
+# Backends
 
 
-def unwatched(done: int, total: int) -> None:
-    """How many shards have answered, where nobody wants to know."""
+def ignore(*_: int) -> None:
+    """Show no progress."""
 
 
 class Backend(AbstractContextManager["Backend"]):
-    """The shards in this process, prepared once; those in files that are large together are read for each request.
+    """Shards in this process, prepared once; if their files are large together, they are read for each request.
 
-    `prepare` makes a shard ready, and pickles; `tick` is told how many of the shards have answered.
+    `prepare` makes a `PreparedShard` of a source, and can be pickled; `tick(done, total)` shows how many have answered.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        prepare: Callable[..., PreparedShard],
-        tick: Any = unwatched,
-    ) -> None:
+    def __init__(self, sources: Sequence[Source], prepare: Callable[..., PreparedShard], tick: Any = ignore) -> None:
         self.sources, self.n_shards, self.prepare, self.tick = list(sources), len(sources), prepare, tick
-        self.known: dict[int, Any] = {}  # the prepared shard, or the survey of one that is read again
-        self.largest = 0  # items of an instance, once the survey says how many
-        self.files = sum(os.path.getsize(source) for source in sources if isinstance(source, str))
+        self.cache: dict[int, Any] = {}  # prepared shards, or surveys of those that are read again
+        self.largest = 0  # items of an instance, once they are surveyed
+        self.in_files = sum(os.path.getsize(source) for source in sources if isinstance(source, str)) > CACHED_BYTES
 
     def run(self, request: LikelihoodRequest | None) -> list[Any]:
-        """The answers of all shards, in their order; their surveys where there is no request."""
+        """The answers of all shards, in their order."""
         answers = []
         with blas_threads(self.largest):
             for k, source in enumerate(self.sources):
-                in_file, known = isinstance(source, str) and self.files > CACHED, self.known.get(k)
-                shard = self.prepare(source, known) if in_file or known is None else known
-                self.known[k] = shard.survey if in_file else shard
+                read_again, cached = self.in_files and isinstance(source, str), self.cache.get(k)
+                shard = self.prepare(source, cached) if read_again or cached is None else cached
+                self.cache[k] = shard.survey if read_again else shard
                 answers.append(shard.answer(request))
                 self.tick(k + 1, self.n_shards)
         return answers
 
     def survey(self) -> Survey:
-        """One survey of all shards, with instances numbered through."""
+        """The survey of all shards, with instances numbered from the first shard to the last."""
         surveys = self.run(None)
         m = surveys[0].low.size
         names = next((s.names for s in surveys if s.names), None)
@@ -284,11 +282,11 @@ class Backend(AbstractContextManager["Backend"]):
         return request.total([(1.0, terms) for terms in self.run(request)])
 
     def __exit__(self, *_: object) -> None:
-        """End what was started."""
+        """Stop the processes and connections of the backend."""
 
 
 class ProcessBackend(Backend):
-    """Shards dealt out to processes, each of which keeps its own; a process that is lost is replaced."""
+    """Shards in several processes, each of which keeps its own; a process that dies is replaced."""
 
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, n_jobs: int) -> None:
         super().__init__(sources, prepare, tick)
@@ -310,15 +308,15 @@ class ProcessBackend(Backend):
 
 
 def run_in_process(request: LikelihoodRequest | None, shards: Backend, compiled: bool) -> list[Any]:
-    """In a process: the answers of its shards, to the bit those that this process would give."""
+    """Answer for the shards of a process; compiled or not as in the main process, so that all bits are the same."""
     with compiled_always(compiled):
         return shards.run(request)
 
 
 class DaskBackend(Backend):
-    """Shards as the results of tasks on a `distributed` cluster, kept by the workers, on disk beyond their memory.
+    """Shards as results of tasks on a `distributed` cluster; the workers keep them, on disk if memory is short.
 
-    Tasks, never `scatter`: what a lost worker held is computed again from its task, and scattered data is gone.
+    They are tasks because a task of a lost worker is run again, while scattered data would be lost.
     """
 
     def __init__(self, sources: Sequence[Source], prepare: Any, tick: Any, backend: Any, n_jobs: int | None) -> None:
@@ -329,7 +327,7 @@ class DaskBackend(Backend):
         self.sources = self._map(self.sources, prepare)
 
     def _map(self, arguments: list[Any], work: Callable[..., Any], **options: Any) -> list[Any]:
-        """A list of item sets travels inside the graph by design; for data that is too large for that, use files."""
+        """Futures of `work`. Item sets travel inside the graph on purpose; files are there for larger data."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
             call = partial(in_worker, work=work, compiled=compiles_always())
@@ -348,15 +346,15 @@ class DaskBackend(Backend):
 
 
 def in_worker(argument: Any, work: Callable[..., Any], compiled: bool, **options: Any) -> Any:
-    """In a Dask worker: a shard made ready, or what it answers."""
+    """Do the work in a Dask worker, with one thread and compiled or not as in the main process."""
     with one_thread(), compiled_always(compiled):
         return work(argument, **options)
 
 
 def make_backend(
-    backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Any, tick: Any = unwatched
+    backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Any, tick: Any = ignore
 ) -> Backend:
-    """The backend that `n_jobs`, or "dask" or a distributed.Client, ask for, with the data in it; one shard is cut."""
+    """The backend that `n_jobs`, "dask" or a distributed.Client ask for; one shard is cut into pieces."""
     jobs, sources = check_jobs(n_jobs), cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
     if backend is not None:
         return DaskBackend(sources, prepare, tick, backend, n_jobs)
@@ -366,10 +364,10 @@ def make_backend(
 def cut(shard: Shard, n_shards: int) -> list[Source]:
     """The instances in order, cut into at most n_shards pieces of about the same cost.
 
-    Targets of the same items share a normalizer, and stay together, unless they are very many.
+    Targets of the same items share a normalizer, so they stay together up to `SHARED_TARGETS`.
     """
     runs = [len(list(run)) for _, run in groupby(shard.item_sets, key=id)]
-    first = np.concatenate([np.arange(n) % TOGETHER == 0 for n in runs])
+    first = np.concatenate([np.arange(n) % SHARED_TARGETS == 0 for n in runs])
     work = np.cumsum(first * np.array([float(items.n) ** 3 for items in shard.item_sets]))
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard.item_sets)]

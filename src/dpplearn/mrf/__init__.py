@@ -1,8 +1,8 @@
-"""Section 3 of the paper: DPPs against Markov random fields with repulsion.
+"""Section 3 of the paper: compares DPPs with Markov random fields (MRFs) that have repulsion.
 
-`PairwiseMRF` is the model (11); `fit_dpp_to` finds the closest DPP in KL divergence; `pair_to_dpp` and `pair_to_mrf`
-are the equivalence for N = 2 (13); `ternary_factors` and `factor_surface` are Figures 3 and 4; `triangle_inequality` is
-(12). `approximate` is for more than 20 items: log Z and marginals by the best DPP, by mean field and by annealing.
+`PairwiseMRF` is the model (11), and `fit_dpp_to` finds the DPP closest to it in KL divergence. `pair_to_dpp` and
+`pair_to_mrf` are the equivalence for N = 2 (13), `ternary_factors` and `factor_surface` Figures 3 and 4, and
+`triangle_inequality` is (12). For more than 20 items, `approximate` estimates log Z and marginals.
 """
 
 from dpplearn.mrf.approximate import Approximation, approximate

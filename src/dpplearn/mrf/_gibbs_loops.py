@@ -1,7 +1,7 @@
-"""Gibbs sweeps of a pairwise Markov random field, at a temperature that may change from sweep to sweep.
+"""Gibbs sweeps of a pairwise Markov random field, with a temperature that may change from sweep to sweep.
 
-With f_i = sum of w_ij over the chosen j kept up to date, the odds of item i given all others are exp(w_i + f_i), and a
-flip costs one row of W.
+The odds of item i given all others are exp(w_i + f_i), with f_i = sum of w_ij over the chosen j. Each flip of an item
+updates all f_i from one row of W.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from dpplearn.sampling._spectral_loops import uniform
 
 @jit(steps=lambda betas, Y: betas.size * Y.size * (10 + Y.shape[1] / 4))
 def anneal(w, W, base, betas, Y, states, log_weights):
-    """One sweep for each of betas[1:], of every row of Y (chains, n); log_weights gain what annealing weighs.
+    """Sweep every row of Y (chains, n) once for each of betas[1:], and update the log_weights of annealing.
 
-    The target at beta is exp((1 - beta) base . y + beta score(y)). Before each sweep, a chain's log weight gains
-    (beta - beta before) (score(y) - base . y) (Neal, 2001); with all betas 1 this is plain Gibbs, and gains nothing.
+    The target at beta is exp((1 - beta) base . y + beta score(y)). Before each sweep, a chain's log weight grows by
+    (beta - last beta) (score(y) - base . y) (Neal, 2001). If all betas are 1, this is Gibbs sampling without weights.
     """
     chains, n = Y.shape
     f = np.empty(n)
@@ -37,6 +37,6 @@ def anneal(w, W, base, betas, Y, states, log_weights):
                 if chosen != y[i]:
                     sign = 1.0 if chosen else -1.0
                     y[i] = chosen
-                    excess += sign * (w[i] - base[i] + f[i])  # f_i does not count item i itself
+                    excess += sign * (w[i] - base[i] + f[i])  # f_i has no term of item i itself
                     for j in range(n):
                         f[j] += sign * W[i, j]

@@ -1,4 +1,4 @@
-"""log Z and marginals of a pairwise field too large to enumerate: one record, whatever the method."""
+"""Estimates log Z and marginals of a pairwise MRF that is too large to enumerate."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from dpplearn.mrf.chains import annealed, mean_field
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.variational import best_dpp, lower_bound
 
-CHAINS, SWEEPS = 300, 300  # of the annealing beside a bound
+CHAINS, SWEEPS = 300, 300  # of the annealing that is compared with a bound
 MOST_CHAINS = 10**6
-MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
-NEGLIGIBLE = 0.01  # nats: a divergence of no consequence, whatever its share
+MISSED = 0.1  # q counts as DPP-like up to this share of mean field's divergence
+NEGLIGIBLE = 0.01  # nats: a smaller divergence does not matter, whatever its share
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """What a method says of a pairwise field.
+    """An approximation of a pairwise MRF.
 
     Attributes
     ----------
     log_normalizer : Estimate
-        log Z, with the `standard_error` of sampling: of "dpp" and "mean-field" a lower bound, of "ais" on either side.
+        log Z, with the `standard_error` of sampling: a lower bound for "dpp" and "mean-field", but not for "ais".
     marginals, pair_probs : arrays of shapes (n,) and (n, n)
-        P(i in Y); P(i, j in Y), and P(i in Y) on the diagonal.
+        P(i in Y) and P(i, j in Y), with P(i in Y) on the diagonal.
     q : DPP or None
-        The process of "dpp" and "mean-field" (whose K is diagonal).
+        The DPP of "dpp" and "mean-field" (whose K is diagonal).
     divergence : Estimate
-        KL(q || field) = log Z - bound, with log Z by annealing; not a number for "ais".
+        KL(q || MRF) = log Z - bound, with log Z by annealing; nan for "ais".
     missed : float
-        The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
+        The divergence as a share of mean field's: 0 if q has all the dependence between the items, 1 if it has none.
     """
 
     mrf: PairwiseMRF
@@ -48,7 +48,7 @@ class Approximation:
 
     @property
     def dpp_like(self) -> bool | None:
-        """Whether q misses at most a tenth of the dependence, or next to nothing; None for "ais", which has no q."""
+        """Whether q misses at most a tenth of the dependence, or the divergence is negligible; None for "ais"."""
         return None if self.q is None else self.missed <= MISSED or self.divergence <= NEGLIGIBLE
 
     def __repr__(self) -> str:
@@ -57,37 +57,31 @@ class Approximation:
 
 
 def approximate(
-    mrf: PairwiseMRF,
-    family: str = "dpp",
-    *,
-    error: float = 0.01,
-    chains: int = 1000,
-    sweeps: int = 1000,
-    rng: Seed = 0,
+    mrf: PairwiseMRF, family: str = "dpp", *, error: float = 0.01, chains: int = 1000, sweeps: int = 1000, rng: Seed = 0
 ) -> Approximation:
-    """log Z, marginals and pair marginals of a pairwise field of up to some 500 items.
+    """Estimate log Z, marginals and pair marginals of a pairwise MRF with up to some 500 items.
 
-    "dpp" finds the DPP q with the greatest evidence lower bound E_q[score] + H(q) <= log Z. The score's expectation is
-    exact from K. Up to 14 items the entropy is exact as well; beyond, it is maximized through exact entropies of small
-    blocks, and the bound is then estimated from fresh exact samples of q. "mean-field" does the same with independent
-    items. "ais" is annealed importance sampling: log Z with an error, on neither side.
+    "dpp" finds the DPP q with the greatest evidence lower bound E_q[score] + H(q) <= log Z. The expected score is exact
+    from K. So is the entropy, up to 14 items; with more items it is maximized through exact entropies of small blocks,
+    and the bound is then estimated from new exact samples of q. "mean-field" does the same with independent items.
+    "ais" is annealed importance sampling, which estimates log Z with an error in either direction.
 
     Parameters
     ----------
     error : float
-        Standard error wanted of the bound of "dpp"; at most 200,000 samples are drawn for it.
+        The standard error that the bound of "dpp" is to have; at most 200,000 samples are drawn for it.
     chains, sweeps : int
-        Of "ais".
+        Number of chains of "ais", and of their sweeps.
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
 
     Examples
     --------
     >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
     >>> mrf = PairwiseMRF([0.0, 0.0, 0.0], W)
-    >>> found = approximate(mrf)
-    >>> approximate(mrf, "mean-field").log_normalizer < found.log_normalizer < mrf.log_normalizer
+    >>> by_dpp = approximate(mrf)
+    >>> approximate(mrf, "mean-field").log_normalizer < by_dpp.log_normalizer < mrf.log_normalizer
     True
-    >>> found.marginals.round(1), mrf.marginals.round(1)
+    >>> by_dpp.marginals.round(1), mrf.marginals.round(1)
     (array([0.4, 0.2, 0.4]), array([0.4, 0.2, 0.4]))
     """
     check_choice(family, "family", ("dpp", "mean-field", "ais"))

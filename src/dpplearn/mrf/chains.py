@@ -1,4 +1,4 @@
-"""Mean field, annealing and Gibbs chains of a pairwise field."""
+"""Mean field and annealed importance sampling of a pairwise MRF."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import Rows
 
-STATES_EACH, APART = 10, 5  # of each chain after annealing, so many sweeps apart
-INSIDE = 1e-12  # probabilities of mean field stay this far from 0 and 1
+STATES_EACH, APART = 10, 5  # states of each chain after annealing, and sweeps between them
+INSIDE = 1e-12  # distance of mean-field probabilities from 0 and 1
 
 
 def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int = 2000) -> tuple[float, FloatArray]:
-    """The lower bound on log Z of the best independent items, by coordinate ascent from several starts; P(i in Y)."""
+    """The best lower bound on log Z with independent items, and their P(i in Y), by coordinate ascent."""
     best, best_p = -np.inf, np.empty(0)
     for start in (expit(w), np.full(w.size, 0.5), expit(w + W.sum(axis=1)), np.full(w.size, 1e-3)):
         p = start.copy()
@@ -34,13 +34,12 @@ def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int =
 def annealed(
     w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
 ) -> tuple[Estimate, Rows]:
-    """log Z by annealed importance sampling (Neal, 2001), and states of the field, STATES_EACH of each chain.
+    """log Z by annealed importance sampling (Neal, 2001), and STATES_EACH states of the MRF for each chain.
 
-    Chains go from independent items to the field itself, half of the sweeps in the last third of the way. They start
-    from mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other.
-    By default it is the largest share for which mean field surely has one solution, |W| / 4 < 1, because
-    p -> expit(w + W p) then contracts. The mean weight of the chains is Z. Their ends are drawn again by their weights,
-    and go on in the field.
+    Chains go from independent items to the MRF, with half of the sweeps in the last third of the way, and the mean of
+    their weights is Z. They start from mean field for a share of all weights, because with all weights mean field may
+    be in one of several phases, and see no other. By default it is the largest share with |W| / 4 < 1, for which mean
+    field has one solution, since p -> expit(w + W p) contracts. Final states, resampled by weight, go on by Gibbs.
     """
     if share is None:
         share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
@@ -51,20 +50,20 @@ def annealed(
     top = float(log_weights.max())
     weights = np.exp(log_weights - top)
     mean = float(weights.mean())
-    # what has a chance of less than one in N is in none of N chains: no error is below 1 / N
+    # a state with a probability below 1 / N may be in none of N chains, so no error is below 1 / N
     error = float(np.hypot(weights.std(ddof=1) / mean / np.sqrt(chains), 1 / chains))
     visited = [Y[rng.choice(chains, chains, p=weights / weights.sum())]]
     while len(visited) < STATES_EACH:
         visited.append(visited[-1].copy())
-        sweep(w, W, w, np.ones(APART + 1), visited[-1], rng)  # at the same temperature: Gibbs
+        sweep(w, W, w, np.ones(APART + 1), visited[-1], rng)  # betas of 1: Gibbs sampling
     return Estimate(top + float(np.log(mean)), error), np.concatenate(visited)
 
 
 def sweep(
     w: FloatArray, W: FloatArray, base: FloatArray, betas: FloatArray, Y: Rows, rng: np.random.Generator
 ) -> FloatArray:
-    """Sweep every row of Y at each temperature, in place; what annealing weighs, see `anneal`."""
-    from dpplearn.mrf._gibbs_loops import anneal  # here: numba takes a moment to import
+    """Sweep every row of Y in place at each temperature, and return the log weights; see `anneal`."""
+    from dpplearn.mrf._gibbs_loops import anneal  # not above, because numba is slow to import
 
     log_weights = np.zeros(len(Y))
     anneal(w, W, base, betas, Y, rng.integers(1, 2**63, size=(len(Y), 4)).astype(np.uint64), log_weights)

@@ -1,16 +1,16 @@
-"""E_q[score] + H(q) of a DPP q, without sampling: local entropies that are exact, and the leading part of the rest.
+"""Approximates E_q[score] + H(q) of a DPP q without sampling, by exact entropies of small blocks of items.
 
-Along an order of the items H(q) = sum of H(y_i | those before). Conditioning on only some of those before, S_i, gives
-more: H(q) = sum of H(y_i | y_S_i) - KL(q || q'), where q'(y) = product of q(y_i | y_S_i). The first sum is exact from
-small blocks of K. For a pair (i, j) that no S_i covers, log q' gains t_ij = log P(y_i, y_j) / (P(y_i) P(y_j)), whose
-mean is the pair's information: the leading term of what is missing. So for log_surrogate(y), called c(y) here,
+In any order of the items, H(q) is the sum of H(y_i | the items before). If we condition on only some of them, S_i, then
+H(q) = sum of H(y_i | y_S_i) - KL(q || q') with q'(y) = product of q(y_i | y_S_i). The sum is exact from small blocks of
+K. For a pair (i, j) that no S_i covers, we add t_ij = log P(y_i, y_j) / (P(y_i) P(y_j)) to log q'. Its mean is the
+mutual information of the pair, the leading term of the KL divergence. With c(y) = log_surrogate(y) for the result,
 
-    H(q) = -E_q[c] - E_q[log q - c],
+    H(q) = -E_q[c] - E_q[log q - c].
 
-the first term and its gradient exact, the second with a small variance from exact samples.
+The first term and its gradient are exact, and the second is estimated from exact samples, with a small variance.
 
-Entropies of blocks go item by item: given the choices before, the first entry a of what K has become is the chance that
-the item is in. The rest loses v v^T / a with the item and gains v v^T / (1 - a) without it, v its column.
+The entropy of a block is computed item by item. If a is the first entry of the block and v its column, a is the
+probability that the item is in Y. The rest of the block loses v v^T / a if it is, and gains v v^T / (1 - a) if not.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.mrf.enumeration import scores
 
-EXACT = 14  # items up to which one block has all of them, no sampling at all
-NEIGHBOURS = 8  # conditions of a block beyond
-TINY = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
+EXACT = 14  # up to so many items, one block has them all, and nothing is sampled
+NEIGHBOURS = 8  # items that each block conditions on, if there are more
+TINY = 1e-15  # a smaller conditional probability is rounding, and held constant, so that a line search steps back
 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """E_q[score] + local entropies, as a function of K, for the weights w and W of an MRF."""
+    """E_q[score] + the entropies of blocks, as a function of K, for the weights w and W of an MRF."""
 
     w: FloatArray
     W: FloatArray
-    apart: FloatArray  # (n, n): 1 for pairs that no block covers
-    first: IntArray  # (1, m), a block of which the joint entropy is counted
-    others: IntArray  # (n - m, neighbours + 1): S_i, then i, for every other item
+    apart: FloatArray  # (n, n): 1 for pairs that are in no block
+    first: IntArray  # (1, m): the block whose joint entropy counts
+    others: IntArray  # (n - m, neighbours + 1): S_i and then i, for every other item
 
     @classmethod
     def of(cls, w: FloatArray, W: FloatArray, K: FloatArray, neighbours: int = NEIGHBOURS) -> Self:
-        """Blocks of the items that depend most on each other under K.
+        """Choose blocks of the items that depend most on each other under K.
 
-        The next item in the order is the one that depends most on those before it; S_i are the `neighbours` items
-        before it on which it depends most.
+        Each next item is the one that depends most on the items before it, and S_i are the `neighbours` of these on
+        which it depends most.
         """
         n = w.size
         if n <= max(EXACT, neighbours + 1):
@@ -68,11 +68,11 @@ class Surrogate:
 
     @property
     def exact(self) -> bool:
-        """Whether one block has all items: the value is the evidence lower bound itself."""
+        """Whether one block has all items, so that the value is the evidence lower bound itself."""
         return len(self.others) == 0
 
     def __call__(self, K: FloatArray) -> tuple[float, FloatArray]:
-        """The value, and its gradient with respect to all entries of K."""
+        """The value, and its gradient in the entries of K."""
         constant, u, U = self._pairs(K)
         value, G = expected_score(self.w - u, self.W - U, K)
         for rows, free in self._parts():
@@ -95,12 +95,12 @@ class Surrogate:
         return out
 
     def _pairs(self, K: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """The sum of t_ij(y) over the pairs that no block covers, as a constant, weights of items and of pairs."""
+        """The sum of t_ij(y) over the pairs in no block, as a constant, weights of items, and weights of pairs."""
         if self.exact:
             return 0.0, np.zeros_like(self.w), np.zeros_like(self.W)
         d = np.clip(K.diagonal(), TINY, 1 - TINY)
         P, yes, no = np.outer(d, d) - K * K.T, np.log(d), np.log1p(-d)
-        cells = [P, d[:, None] - P, d - P, 1.0 - d[:, None] - d + P]  # both, the first, the second, neither
+        cells = [P, d[:, None] - P, d - P, 1.0 - d[:, None] - d + P]  # both, only i, only j, neither
         alone = [yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no]
         both, first, second, neither = (
             self.apart * (np.log(np.maximum(p, TINY)) - q) for p, q in zip(cells, alone, strict=True)
@@ -108,12 +108,12 @@ class Surrogate:
         return float(neither.sum()) / 2, (first - neither).sum(axis=1), both + neither - first - second
 
     def _parts(self) -> list[tuple[IntArray, int]]:
-        """Blocks of one size, and how many of their last items count."""
+        """Blocks of equal size, with the number of their last items that count."""
         return [(self.first, self.first.size)] + ([] if self.exact else [(self.others, 1)])
 
 
 def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, FloatArray]:
-    """Sum of w_i K_ii + sum over pairs of w_ij (K_ii K_jj - K_ij K_ji), and its gradient with respect to K."""
+    """Sum of w_i K_ii + sum over pairs of w_ij (K_ii K_jj - K_ij K_ji), and its gradient in K."""
     d = K.diagonal()
     value = w @ d + ((d @ W) @ d - (W * K * K.T).sum()) / 2
     G = -W * K.T
@@ -122,10 +122,9 @@ def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, 
 
 
 def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray]:
-    """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of K.
+    """Sum of H(last `free` items | the items before) over principal blocks (B, m, m) of K, and its gradient.
 
-    And its gradient (B, m, m): that of the mean of log P(last items | those before) with the probabilities held, since
-    those of a distribution sum to 1.
+    The gradient is that of the mean of log P with the probabilities held constant, because these sum to 1.
     """
     levels = choices(blocks)
     mass, logs = np.ones((len(blocks), 1)), np.zeros((len(blocks), 1))
@@ -138,16 +137,16 @@ def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatAr
 
 
 class BlockLevel(NamedTuple):
-    """The choice on one item, for each choice on the items before it (2^t of them, the second axis)."""
+    """Whether item t is in Y, for each of the 2^t choices on the items before it (the second axis)."""
 
-    A: FloatArray  # what is left of the blocks
-    chance: FloatArray  # P(in Y), kept off 0 and 1
-    by_out: FloatArray  # 1 / P(not in Y) and 1 / P(in Y); 0 where impossible, since what follows does not count
-    by_in: FloatArray
+    A: FloatArray  # the rest of the blocks, given these choices
+    chance: FloatArray  # P(in Y), kept away from 0 and 1
+    by_out: FloatArray  # 1 / P(not in Y), or 0 if that is impossible
+    by_in: FloatArray  # 1 / P(in Y), or 0 if that is impossible
 
 
 def choices(blocks: FloatArray) -> list[BlockLevel]:
-    """The choices on the items of symmetric blocks (B, m, m) of K, one item after the other."""
+    """The levels of symmetric blocks (B, m, m) of K, one for each item."""
     A, levels = blocks[:, None], []
     for _ in range(blocks.shape[1]):
         a, v = A[..., 0, 0], A[..., 1:, 0]
@@ -160,7 +159,7 @@ def choices(blocks: FloatArray) -> list[BlockLevel]:
 
 
 def log_slopes(levels: list[BlockLevel], masses: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """The gradient (B, m, m) of the sum of w(y) log P(y) over all choices y; `masses` are the `branch_masses` of w."""
+    """The gradient (B, m, m) of the sum of w(y) log P(y) over all y; `masses` are the `branch_masses` of w."""
     G = np.zeros((*masses[-1][0].shape[:1], 2 << (len(levels) - 1), 0, 0))
     for (A, chance, by_out, by_in), (taken, left) in zip(reversed(levels), reversed(masses), strict=True):
         v, (without, within) = A[..., 1:, 0], np.split(G, 2, axis=1)
@@ -175,9 +174,9 @@ def log_slopes(levels: list[BlockLevel], masses: list[tuple[FloatArray, FloatArr
 
 
 def branch_masses(w: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """Of weights (B, 2^m): for each item i and each of the 2^i choices before it, the sums with item i, and without."""
+    """The sums of weights (B, 2^m) with and without item i, for each of the 2^i choices on the items before it."""
     out = []
-    while w.shape[1] > 1:  # the last item first: the upper half has it, and is then added to the lower
+    while w.shape[1] > 1:  # from the last item on: the upper half has it, and is then added to the lower
         without, within = np.split(w, 2, axis=1)
         out.append((within, without))
         w = without + within

@@ -1,4 +1,4 @@
-"""Distributions over all 2^n subsets as one array: bit i of a position says whether item i is in the subset."""
+"""Distributions over all 2^n subsets as one array; bit i of a position says whether item i is in the subset."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from dpplearn._checks import FloatArray, IntArray, check_array
 from dpplearn.process import ENUMERABLE, PointProcess, all_probs
 from dpplearn.subsets import Subsets
 
-Rows = NDArray[np.bool_]  # one for each subset, one column for each item
-
-FEWER = "Of a DPP, DPP.from_marginal(dpp.K[np.ix_(A, A)]) is the distribution of Y ∩ A for fewer items A."
+Rows = NDArray[np.bool_]  # a row for each subset, a column for each item
+FEWER = "For fewer items A of a DPP, DPP.from_marginal(dpp.K[np.ix_(A, A)]) is the distribution of Y ∩ A."
 
 
 def check_enumerable(n: int, advice: str) -> None:
-    """Raise where the subsets of n items are too many to list."""
+    """Raise an error if the subsets of n items are too many to list."""
     if n > ENUMERABLE:
-        raise ValueError(f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. {advice}")
+        raise ValueError(f"All 2^N subsets can be listed only up to N = {ENUMERABLE} items, found {n}. {advice}")
 
 
 def items_in(p: FloatArray) -> int:
-    """n of an array of 2^n entries."""
+    """The n of an array with 2^n entries."""
     return p.size.bit_length() - 1
 
 
 def probabilities_of(target: Any, name: str = "target") -> FloatArray:
-    """P(Y) of all 2^n subsets under a distribution, or the array of them; a sum within 1e-8 of 1 is made 1.
+    """P(Y) of all 2^n subsets under a distribution, or from an array whose sum is 1 within 1e-8.
 
-    A distribution is a DPP, a k-DPP, an MRF, or an object of your own with `n` and a `log_prob` that takes Subsets.
+    A distribution is a DPP, a k-DPP, an MRF, or another object with `n` and a `log_prob` that takes Subsets.
     """
     if isinstance(target, PointProcess):
         check_enumerable(target.n, FEWER)
@@ -52,8 +51,8 @@ def probabilities_of(target: Any, name: str = "target") -> FloatArray:
 def kl_divergence(target: Any, model: Any) -> float:
     """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
 
-    Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
-    arrays of 2^n probabilities (bit i of a position says whether item i is in the subset).
+    It is infinite if the model excludes a subset that the target does not. Both are distributions on the same items, or
+    arrays of 2^n probabilities, in which bit i of a position says whether item i is in the subset.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def kl_divergence(target: Any, model: Any) -> float:
     """
     p, q = probabilities_of(target), probabilities_of(model, "model")
     if p.size != q.size:
-        raise ValueError(f"Both must be on the same number of items, found {items_in(p)} and {items_in(q)}.")
+        raise ValueError(f"Both must have the same number of items, found {items_in(p)} and {items_in(q)}.")
     seen = p > 0.0
     if (q[seen] == 0.0).any():
         return np.inf
@@ -71,24 +70,24 @@ def kl_divergence(target: Any, model: Any) -> float:
 
 
 def positions_to_subsets(positions: IntArray, n: int) -> Subsets:
-    """The subsets whose items are the bits set in each position."""
+    """The subset of each position: the items whose bits are set."""
     Y = (positions[:, None] >> np.arange(n) & 1).astype(np.bool_)
     return Subsets._of(np.append(0, np.cumsum(Y.sum(axis=1))), np.nonzero(Y)[1].astype(np.int64), n)
 
 
 def pair_positions(n: int) -> IntArray:
-    """The position of each pair of items, and of single items on the diagonal."""
+    """The position of each pair of items, with single items on the diagonal."""
     bits = np.left_shift(1, np.arange(n))
     return np.asarray(bits[:, None] | bits)
 
 
 def scores(w: FloatArray, W: FloatArray, Y: NDArray[Any]) -> FloatArray:
-    """Sum of w_i and of w_ij over each row of zeros and ones."""
+    """Sum of w_i and w_ij over each row of zeros and ones."""
     return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
 
 
 def all_scores(w: FloatArray, W: FloatArray) -> FloatArray:
-    """Sum of w_i and of w_ij of each of the 2^n subsets: the sum over its own subsets, one item at a time."""
+    """Sum of w_i and w_ij of all 2^n subsets, computed one item at a time."""
     sums = np.zeros(1 << w.size)
     sums[pair_positions(w.size)] = W + np.diag(w)
     for i in range(w.size):
@@ -98,7 +97,7 @@ def all_scores(w: FloatArray, W: FloatArray) -> FloatArray:
 
 
 def inclusion_probs(p: FloatArray) -> FloatArray:
-    """P(A in Y) of all 2^n sets A: the sum over the supersets of each, one item at a time."""
+    """P(A in Y) of all 2^n sets A: sums over supersets, computed one item at a time."""
     sums = p.copy()
     for i in range(items_in(p)):
         halves = sums.reshape(-1, 2, 1 << i)
@@ -107,5 +106,5 @@ def inclusion_probs(p: FloatArray) -> FloatArray:
 
 
 def moments(p: FloatArray) -> FloatArray:
-    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal."""
+    """P(i, j in Y) for all pairs, with P(i in Y) on the diagonal."""
     return np.asarray(inclusion_probs(p)[pair_positions(items_in(p))])

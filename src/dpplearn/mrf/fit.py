@@ -1,4 +1,4 @@
-"""The DPP closest to a distribution over subsets, in KL divergence."""
+"""Finds the DPP that is closest to a distribution over subsets in KL divergence."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dpplearn.mrf.entropy import branch_masses, choices, log_slopes
 from dpplearn.mrf.enumeration import items_in, probabilities_of
 from dpplearn.mrf.starts import Sine, dpp_starts, with_signs
 
-TOL, MOST_STEPS = 1e-6, 5000  # the largest entry of the gradient in M to stop at, and most steps from a start
+TOL, MOST_STEPS = 1e-6, 5000  # stop at this largest entry of the gradient in M, or after so many steps
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The closest DPP found, and how it was reached.
+    """The closest DPP that was found.
 
     `divergence` is KL(target || model) in nats. `converged` says whether the largest entry of the gradient fell below
-    1e-6. `divergences` are what each start reached, the closest one first.
+    1e-6. `divergences` has the result of each start, the smallest first.
     """
 
     model: DPP
@@ -31,22 +31,22 @@ class Fit:
 
 
 def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0) -> Fit:
-    """The DPP closest to a distribution: least KL(target || DPP).
+    """The DPP closest to a distribution, with the least KL(target || DPP).
 
-    The problem is not convex, so it is solved from several starts: the kernel that agrees with the target on its
-    marginals of at most three items, as far as a kernel can, and random changes of it, also of its signs. L-BFGS moves
-    the matrix M of K = sin(M)^2. In `divergences`, several starts that reached the same value are a sign, not a proof,
-    that it is the least. Ten items take about a second, twenty some minutes.
+    The problem is not convex, so it is solved from several starts: the kernel that agrees best with the target's
+    marginals of at most three items, and random changes of it and its signs. L-BFGS moves the matrix M of K = sin(M)^2.
+    If several starts reach the same value in `divergences`, that suggests, but does not prove, that it is the least.
+    Ten items take about a second, and twenty some minutes.
 
-    The eigenvalues of K stay 1e-10 away from 0 and 1, so that no subset is excluded and L exists. Of the signs of rows
-    and columns, which change no probability, those are taken that make one item's similarities positive.
+    The eigenvalues of K stay 1e-10 away from 0 and 1, so that no subset is excluded and L exists. Signs of rows and
+    columns change no probability; they are chosen so that the similarities of one item are positive.
 
     Parameters
     ----------
     target : PairwiseMRF, KDPP, DPP, or array of 2^n probabilities
         At most 20 items. Bit i of a position in the array says whether item i is in the subset.
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-        For those of the `n_starts` starts that are random.
+        For the random starts.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def fit_dpp_to(target: Any, *, n_starts: int = 6, rng: Seed = 0) -> Fit:
     loss = Divergence(p)
     starts = [loss.kernels.start(K) for K in dpp_starts(p, n_starts, check_rng(rng))]
     reached = sorted((minimize(loss, x, TOL, MOST_STEPS, least_gain=1e-9) for x in starts), key=lambda x: loss(x)[0])
-    best = minimize(loss, reached[0], TOL, MOST_STEPS)  # only the best is worth the long way to the tolerance
+    best = minimize(loss, reached[0], TOL, MOST_STEPS)  # only the best goes on to the tolerance
     value, slopes = loss(best)
     gradient = float(np.abs(slopes).max())
     if gradient > TOL:
@@ -90,8 +90,8 @@ class Divergence:
 
 
 def minimize(loss: object, start: FloatArray, tol: float, max_iter: int, least_gain: float = 0.0) -> FloatArray:
-    """L-BFGS to a gradient below tol / 10, as far as rounding allows, or until a step gains less than `least_gain`."""
-    from scipy import optimize  # here: importing it costs more than all of dpplearn
+    """Run L-BFGS until the gradient is below tol / 10, or a step gains less than `least_gain`."""
+    from scipy import optimize  # not above, because it is slow to import
 
     options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": least_gain, "gtol": tol / 10, "maxcor": 30}
     return np.asarray(optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x)

@@ -1,4 +1,4 @@
-"""The repulsive pairwise Markov random field of section 3, by enumeration."""
+"""The repulsive pairwise Markov random field of section 3, with exact answers by enumeration."""
 
 from __future__ import annotations
 
@@ -9,42 +9,30 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import (
-    FloatArray,
-    Items,
-    Seed,
-    check_int,
-    check_rng,
-    check_square,
-    check_subset,
-    check_vector,
-    frozen,
-    read_only,
-)
+from dpplearn._checks import FloatArray, Seed, check_int, check_rng, check_square, check_subset, check_vector, frozen
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import all_scores, check_enumerable, moments, positions_to_subsets
 from dpplearn.process import Frozen, check_ground_set
 from dpplearn.subsets import Subsets
 
-BEYOND = "Use dpplearn.mrf.approximate(mrf), or a DPP, whose probabilities, marginals and samples need no list."
+BEYOND = "Use dpplearn.mrf.approximate(mrf), or a DPP, which needs no list of subsets."
 
 
 class PairwiseMRF(Frozen):
-    """Pairwise log-linear model of a subset, with repulsion between items, equation (11).
+    """Pairwise log-linear model of subsets, with repulsion between items, equation (11).
 
     A subset Y has probability proportional to exp(sum of w_i over Y + sum of w_ij over the pairs in Y). All answers but
-    `score` are sums over the 2^n subsets, given up to n = 20. Beyond, `approximate` answers nearly; `fit_dpp_to` finds
-    the closest DPP.
+    `score` are sums over the 2^n subsets, which is possible up to n = 20. For more items, use `approximate`.
 
     Parameters
     ----------
     w : array of shape (n,)
         Weight of each item, of any sign.
     W : array of shape (n, n)
-        Weight w_ij of each pair: symmetric, zeros on the diagonal, none positive, all finite. A pair that must not
-        occur has -1000, which makes its probability 0 as a float unless w is as large.
+        Weight w_ij of each pair: symmetric, finite, not positive, and zero on the diagonal. For a pair that must not
+        occur use -1000: its probability is then 0 as a float, unless w is as large.
     repulsive : bool
-        False allows positive weights, of pairs that attract one another; no DPP has such pairs.
+        False allows positive weights, of pairs that attract each other. No DPP has such pairs.
 
     Examples
     --------
@@ -69,14 +57,13 @@ class PairwiseMRF(Frozen):
     def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
         pairs = check_square(W, "W")
         if pairs.diagonal().any():
-            raise ValueError("W must have zeros on its diagonal. Add what is there to w: y_i^2 = y_i.")
+            raise ValueError("W must have zeros on its diagonal. Add the diagonal to w, since y_i^2 = y_i.")
         if repulsive and pairs.max() > 0.0:
             i, j = np.unravel_index(int(pairs.argmax()), pairs.shape)
             what = f"but items {i} and {j} attract: W[{i}, {j}] is {pairs[i, j]:.3g}"
             raise ValueError(f"W must hold repulsions, w_ij <= 0, {what}. Pass np.minimum(W, 0), or repulsive=False.")
         unary = check_vector(w, "w", len(pairs))
-        read_only(unary, pairs)
-        self._set(w=unary, W=pairs, repulsive=bool(repulsive))
+        self._set(w=frozen(unary), W=frozen(pairs), repulsive=bool(repulsive))
 
     @property
     def n(self) -> int:
@@ -86,8 +73,8 @@ class PairwiseMRF(Frozen):
     def __repr__(self) -> str:
         return f"<PairwiseMRF on {self.n} items>"
 
-    def score(self, subset: Items | Subsets) -> Any:
-        """Sum of w_i over the items and of w_ij over the pairs of a subset, for any n; an array for Subsets."""
+    def score(self, subset: ArrayLike | Subsets) -> Any:
+        """Sum of w_i over the items and w_ij over the pairs of a subset, for any n; for Subsets an array."""
         if isinstance(subset, Subsets):
             Y = check_ground_set(subset, self.n).to_sparse().astype(np.float64)
             return Y @ self.w + np.asarray(Y.multiply(Y @ self.W).sum(axis=1)).ravel() / 2
@@ -108,11 +95,11 @@ class PairwiseMRF(Frozen):
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """P(Y) of all 2^n subsets; bit i of a position says whether item i is in Y: {}, {0}, {1}, {0, 1}, {2} ..."""
+        """P(Y) of all 2^n subsets, where bit i of a position says whether item i is in Y: {}, {0}, {1}, {0, 1} ..."""
         return frozen(np.exp(self._weighed[0]))
 
-    def log_prob(self, subset: Items | Subsets) -> Any:
-        """log P(Y = subset), equation (11); for Subsets, an array with one value for each."""
+    def log_prob(self, subset: ArrayLike | Subsets) -> Any:
+        """log P(Y = subset), equation (11); for Subsets an array."""
         return self.score(subset) - self.log_normalizer
 
     @cached_property
@@ -121,14 +108,14 @@ class PairwiseMRF(Frozen):
         return frozen(self.pair_probs().diagonal().copy())
 
     def pair_probs(self) -> FloatArray:
-        """P(i, j in Y) for all pairs; on the diagonal, P(i in Y)."""
+        """P(i, j in Y) for all pairs, with P(i in Y) on the diagonal."""
         return np.clip(moments(self.probabilities), 0.0, 1.0)
 
     def entropy(self) -> Estimate:
-        """H = -sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
+        """H = -sum of P(Y) log P(Y) in nats, with standard error 0."""
         return Estimate(max(-float(self.probabilities @ self._weighed[0]), 0.0), 0.0)
 
     def sample(self, size: int = 1, rng: Seed = None) -> Subsets:
-        """Draw independent subsets, exactly, from the list of all probabilities; the same for the same seed."""
+        """Draw independent subsets from the list of all probabilities."""
         p, size = self.probabilities, check_int(size, "size")
         return positions_to_subsets(check_rng(rng).choice(p.size, size, p=p / p.sum()), self.n)

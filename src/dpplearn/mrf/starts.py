@@ -1,4 +1,4 @@
-"""Marginal kernels as functions of free parameters, and where to start looking for the closest DPP."""
+"""Marginal kernels as functions of free parameters, and the starts of the search for the closest DPP."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from scipy import linalg
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.enumeration import inclusion_probs, items_in, pair_positions
 
-EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and 1
+EDGE = 1e-3  # distance of the eigenvalues of a start from 0 and 1
 Spectrum = tuple[FloatArray, FloatArray]  # eigenvalues of M, and eigenvectors
 
 
 @dataclass(frozen=True)
 class Sine:
-    """K = sin(M)^2 for a symmetric M, of which x is the upper triangle.
+    """K = sin(M)^2 for a symmetric matrix M with the upper triangle x.
 
-    The eigenvalues sin(m)^2 are in [0, 1] for every M and reach both ends, where the best DPP often lies, at a finite
-    M. For one item sin(m)^2 is also the scale on which the Fisher information is the same everywhere (4).
+    For every M the eigenvalues sin(m)^2 are in [0, 1], and they reach both ends, where the best DPP often is, at a
+    finite M. For one item, the Fisher information in m is the same everywhere (4).
     """
 
     n: int
-    edge: float = 1e-10  # eigenvalues of K stay this far from 0 and 1, so that L exists and no subset is excluded
+    edge: float = 1e-10  # distance of the eigenvalues of K from 0 and 1, so that L exists and no subset is excluded
 
     def start(self, K: FloatArray) -> FloatArray:
-        """x of a symmetric K, its eigenvalues forced into [0, 1]."""
+        """The x of a symmetric K, with its eigenvalues clipped to [0, 1]."""
         p, V = linalg.eigh((K + K.T) / 2)
         p = np.clip((p - self.edge) / (1 - 2 * self.edge), 0.0, 1.0)
         return np.asarray(((V * np.arcsin(np.sqrt(p))) @ V.T)[np.triu_indices(self.n)])
 
     def at(self, x: FloatArray) -> tuple[FloatArray, Spectrum]:
-        """K, and what the pull-back needs there."""
+        """K, and the eigenpairs of M, which `pull_back` needs."""
         M = np.zeros((self.n, self.n))
         M[np.triu_indices(self.n)] = x
         m, V = linalg.eigh(M.T, lower=True)
@@ -41,28 +41,28 @@ class Sine:
         return (V * p) @ V.T, (m, V)
 
     def pull_back(self, spectrum: Spectrum, G: FloatArray) -> FloatArray:
-        """The gradient with respect to x, from G = d / dK."""
+        """The gradient in x, from the gradient G in K."""
         m, V = spectrum
         # dK = V (D o (V^T dM V)) V^T with D_ij = (sin(a)^2 - sin(b)^2) / (a - b) = sin(a + b) sin(a - b) / (a - b)
         D = (1 - 2 * self.edge) * np.sin(m[:, None] + m) * np.sinc((m[:, None] - m) / np.pi)
         H = V @ (D * (V.T @ G @ V)) @ V.T
-        H = H + H.T - np.diag(H.diagonal())  # an entry off the diagonal is there twice
+        H = H + H.T - np.diag(H.diagonal())  # an entry off the diagonal counts twice
         return np.asarray(H[np.triu_indices(self.n)])
 
 
 def with_signs(K: FloatArray) -> FloatArray:
-    """K with entries >= 0 in the row of the item most like the others, by signs of the items; no minor changes."""
-    q = np.sqrt(K.diagonal())  # positive: the eigenvalues of K are
+    """K with signs of the items such that the row of the item most like the others is >= 0; no minor changes."""
+    q = np.sqrt(K.diagonal())  # positive, because the eigenvalues of K are
     row = K[np.abs(K / q[:, None] / q).sum(axis=1).argmax()]
     signs = np.where(row < 0.0, -1.0, 1.0)
     return signs[:, None] * K * signs
 
 
 def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
-    """`count` marginal kernels, of a target with probabilities p.
+    """`count` marginal kernels from which to look for the DPP closest to a target with probabilities p.
 
-    The first has the target's marginals of at most three items, as far as a kernel can: K_ii = P_i and
-    K_ij^2 = P_i P_j - P_ij, signs by P_ijk. In the others some signs and all entries are changed at random.
+    The first has the target's marginals of at most three items, as far as possible: K_ii = P_i and K_ij^2 = P_i P_j -
+    P_ij, with signs from P_ijk. In the others, some signs and all entries are changed at random.
     """
     K = inside(from_minors(inclusion_probs(p)))
     starts = [K]
@@ -74,11 +74,11 @@ def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[Floa
 
 
 def from_minors(minor: FloatArray) -> FloatArray:
-    """The symmetric matrix with these principal minors of one, two and (by its signs) three rows, by position."""
+    """The symmetric matrix with these principal minors of one and two rows, and by its signs of three rows."""
     n = items_in(minor)
     pairs = pair_positions(n)
     d = minor[pairs.diagonal()]
-    A = np.sqrt(np.maximum(np.outer(d, d) - minor[pairs], 0.0))  # magnitudes
+    A = np.sqrt(np.maximum(np.outer(d, d) - minor[pairs], 0.0))  # absolute values of the entries
     np.fill_diagonal(A, 0.0)
     three = minor[pairs[:, :, None] | pairs.diagonal()]
     squares = d[:, None, None] * A**2
@@ -86,7 +86,7 @@ def from_minors(minor: FloatArray) -> FloatArray:
     product = three - np.einsum("i,j,k->ijk", d, d, d)
     product += squares + squares.transpose(1, 0, 2) + squares.transpose(2, 1, 0)
     signs = np.zeros((n, n))
-    # the largest entries first; each takes the sign that the triangles with two signs agree on, + where there are none
+    # from the largest entry on: each takes the sign on which triangles with two known signs agree, or else +
     for i, j in sorted(combinations(range(n), 2), key=lambda pair: -A[pair]):
         vote = float((product[i, j] * signs[i] * signs[j]).sum())
         signs[i, j] = signs[j, i] = -1.0 if vote < 0.0 else 1.0
@@ -96,6 +96,6 @@ def from_minors(minor: FloatArray) -> FloatArray:
 
 
 def inside(K: FloatArray, edge: float = EDGE) -> FloatArray:
-    """K with its eigenvalues kept off 0 and 1."""
+    """K with its eigenvalues kept away from 0 and 1."""
     p, V = linalg.eigh((K + K.T) / 2)
     return np.asarray((V * np.clip(p, edge, 1 - edge)) @ V.T)

@@ -1,4 +1,4 @@
-"""The triangle inequality (12) of similarities."""
+"""Checks the triangle inequality (12) of similarities."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dpplearn.lowrank import LowRankDPP
 class TriangleCheck:
     """Inequality (12) over all triples of items.
 
-    `slack` is the smallest left side minus right side of (12), negative where it is violated, inf without triples;
-    `triple` says where, j being the item similar to both others.
+    `slack` is the smallest difference of the two sides of (12): negative if it is violated, and inf without triples.
+    `triple` has the items, with the one that is similar to both others in the middle.
     """
 
     slack: float
@@ -25,21 +25,21 @@ class TriangleCheck:
 
     @property
     def violation(self) -> float:
-        """How much (12) lacks where it lacks most, 0 where it holds."""
+        """By how much (12) is violated, 0 if it holds."""
         return max(-self.slack, 0.0)
 
     @property
     def holds(self) -> bool:
         """Whether no triple violates (12) by more than rounding."""
-        return self.slack >= -1e-7  # the sine of two like items is the root of a rounding error
+        return self.slack >= -1e-7  # the sine of two equal items is the root of a rounding error
 
 
 def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     """Check sqrt(1 - S_ij^2) + sqrt(1 - S_jk^2) >= sqrt(1 - S_ik^2), equation (12), for all triples.
 
-    It holds for every positive semidefinite kernel; S need not be one: a DPP, similarities (n, n), or any symmetric
-    matrix with a positive diagonal, whose S_ij is then S_ij / sqrt(S_ii S_jj). A DPP that agrees with a distribution on
-    every pair of items has S_ij^2 = 1 - P_ij / (P_i P_j), by equation (3): where these violate (12) there is none.
+    It holds for every positive semidefinite kernel. S may be a DPP, similarities (n, n), or any symmetric matrix with a
+    positive diagonal, of which S_ij / sqrt(S_ii S_jj) are taken. A DPP that agrees with a distribution on all pairs has
+    S_ij^2 = 1 - P_ij / (P_i P_j), by equation (3). If these violate (12), there is no such DPP.
 
     Examples
     --------
@@ -54,11 +54,11 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     cosines = np.abs(A / np.sqrt(d)[:, None] / np.sqrt(d))
     if cosines.max() > 1.0 + 1e-8:
         i, j = np.unravel_index(int(cosines.argmax()), cosines.shape)
-        raise ValueError(f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g}: no two vectors do.")
+        raise ValueError(f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g}.")
     cosines = np.minimum(cosines, 1.0)
     sines, n = np.sqrt((1 - cosines) * (1 + cosines)), len(cosines)
     slack, triple = np.inf, None
-    for middle in range(n if n > 2 else 0):  # n^2 numbers at a time
+    for middle in range(n if n > 2 else 0):  # with n^2 numbers at a time
         others = np.delete(np.arange(n), middle)
         first, last = (others[index] for index in np.triu_indices(n - 1, 1))
         left = sines[first, middle] + sines[middle, last] - sines[first, last]

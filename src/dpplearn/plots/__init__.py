@@ -1,7 +1,7 @@
-"""Pictures of weights and of what goes together in baskets, and the figures of the paper.
+"""Pictures for users: weights of a model, and what goes together in baskets.
 
-`plot_weights` and `plot_together` take matplotlib axes and return them; `dpplearn figures` draws what is in
-`dpplearn.plots.figures`. matplotlib is imported when one is first used.
+`plot_weights` and `plot_together` draw on matplotlib axes and return them. The figures of the paper, which `dpplearn
+figures` draws, are in `dpplearn.plots.figures`. matplotlib is imported only when something is drawn.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ __all__ = ["plot_together", "plot_weights"]
 
 
 def import_plots(module: str) -> Any:
-    """A module of this package, or an error that says what to install."""
+    """Import a module of this package; if matplotlib is missing, the error says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Pictures of weights with their intervals, and of what goes with what in baskets."""
+"""Pictures of weights with their intervals, and of what goes together in baskets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpplearn.baskets.kernel import KernelDPP
 from dpplearn.baskets.pairs import most_frequent
 from dpplearn.plots.style import BLUE, DIVERGING, LIGHT, VERMILION
 
-BARS, SQUARES = 8, 40  # shown by default: bars on each side, and items of the matrix
+BARS, SQUARES = 8, 40  # the defaults: bars on each side, and items of the matrix
 
 
 def plot_weights(
@@ -30,22 +30,22 @@ def plot_weights(
     top: int | None = None,
     level: float = 0.95,
 ) -> Axes:
-    """Show each weight as a dot on its interval theta +- z std, hollow where the interval holds 0.
+    """Show each weight as a dot on its interval theta +- z std; the dot is hollow if the interval contains 0.
 
     Parameters
     ----------
     model : ConditionalDPP, Summarizer or array of shape (m,)
-        A fitted model, whose weights, standard errors and names are taken, or the weights theta.
+        A fitted model, or the weights theta.
     ax : matplotlib axes, optional
         Where to draw; by default new axes.
     std : array of shape (m,), optional
-        Standard errors, where theta is given; without them there are no intervals.
+        Standard errors of an array theta; without them there are no intervals.
     names : m strings, optional
-        Names of the features, instead of the model's own.
+        Names of the features, instead of the model's.
     top : int, optional
-        Only so many of the weights, those largest in absolute value, largest first; by default all, in their order.
+        Show only this many weights, the largest in absolute value first; by default all, in their order.
     level : float
-        Share of such intervals that would hold the true weight; z is 1.96 for 0.95.
+        Confidence level of the intervals; z is 1.96 for 0.95.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def plot_weights(
     >>> [[round(float(x), 2) for x in line[:, 0]] for line in ax.collections[0].get_segments()]
     [[-2.48, -0.52], [0.51, 1.29]]
     """
-    theta, error, known = read_weights(model, std)
-    names = known if names is None else names
+    theta, error, default_names = read_weights(model, std)
+    names = default_names if names is None else names
     if isinstance(names, str) or len(names) != theta.size:
         raise ValueError(f"names must have one string per weight ({theta.size}), found {names!r:.30}.")
     if not isinstance(level, int | float | np.floating) or not 0 < level < 1:
@@ -73,7 +73,7 @@ def plot_weights(
         ax.hlines(rows, theta - half, theta + half, colors=BLUE, lw=1.1)
     ax.scatter(theta, rows, 15, np.where(sure, BLUE, "white"), edgecolors=BLUE, linewidths=1.1, zorder=3)
     ax.set_yticks(rows, [names[int(i)] for i in shown])
-    ax.set_ylim(shown.size - 0.4, -0.6)  # the first at the top
+    ax.set_ylim(shown.size - 0.4, -0.6)  # the first row at the top
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.set_xlabel(r"weight $\theta$" + (f" with {100 * level:g} % interval" if error is not None else ""))
@@ -81,18 +81,18 @@ def plot_weights(
 
 
 def check_axes(ax: Axes | None) -> Axes:
-    """The axes given, or those of a new pyplot figure."""
-    given: object = plt.subplots(layout="constrained")[1] if ax is None else ax
-    if not isinstance(given, Axes):
-        hint = " Pass one of them, such as axes[0]." if hasattr(given, "__len__") else ""
-        raise TypeError(f"ax must be matplotlib axes or None, found {type(given).__name__}.{hint}")
-    return given
+    """The caller's axes, or those of a new pyplot figure."""
+    axes: object = plt.subplots(layout="constrained")[1] if ax is None else ax
+    if not isinstance(axes, Axes):
+        hint = " Pass one of them, such as axes[0]." if hasattr(axes, "__len__") else ""
+        raise TypeError(f"ax must be matplotlib axes or None, found {type(axes).__name__}.{hint}")
+    return axes
 
 
 def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatArray | None, list[str]]:
-    """Weights, their standard errors if there are any, and names of the features."""
-    if hasattr(model, "fit"):  # an estimator of ours
-        theta, error = model.theta_, model.theta_std_  # each says so where it is not fitted
+    """The weights, their standard errors if there are any, and the names of the features."""
+    if hasattr(model, "fit"):  # one of our estimators
+        theta, error = model.theta_, model.theta_std_  # raises if it is not fitted
         if std is not None:
             raise TypeError(f"std goes with an array of weights; a {type(model).__name__} has its own.")
         names = model.features_.names if hasattr(model, "features_") else model.feature_names_in_
@@ -104,16 +104,12 @@ def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatAr
     return theta, error, [f"$\\theta_{{{i}}}$" for i in range(theta.size)]
 
 
-# Baskets
-
-
 def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None = None, *, k: int | None = None) -> Axes:
-    """Show what goes with an item and what replaces it; without an item, how all items go together.
+    """Show what goes with an item and what replaces it, or how all items go together.
 
-    Of one item, bars to the right are the correlations with the items that come with it most, those to the left with
-    the items that come with it least. Correlations that are no more than chance gives have no bar. Without an item, a
-    square for each two items, blue where they attract and orange where they repel. Items that go together are
-    neighbours.
+    With an item, bars to the right are correlations with the items that come with it most often, and bars to the left
+    with those that come with it least often. Correlations that may be chance have no bar. Without an item, each two
+    items have a square, blue if they attract each other and orange if they repel. Similar items are neighbours.
 
     Parameters
     ----------
@@ -122,7 +118,7 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
     ax : matplotlib axes, optional
         Where to draw; by default new axes.
     k : int, optional
-        Bars on each side at most (default 8); or items of the matrix, the most frequent ones (default 40).
+        At most so many bars on each side (default 8), or items of the matrix, the most frequent ones (default 40).
 
     Examples
     --------
@@ -137,11 +133,10 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
     most = check_int(k, "k", low=1, high=None) if k is not None else SQUARES if item is None else BARS
     if item is None:
         return plot_matrix(model, check_axes(ax), most)
-    found = [*model.alike(item, most), *reversed(model.together(item, most))]
-    values = np.array([one.correlation for one in found])
-    seen = np.abs(values) > max(1 / np.sqrt(model.n_baskets_), 0.01 * np.abs(values).max(initial=0.0))
-    names, values = [str(one.item) for one, shown in zip(found, seen, strict=True) if shown], values[seen]
-    ax = check_axes(ax)
+    others = [*model.alike(item, most), *reversed(model.together(item, most))]
+    largest = max((abs(other.correlation) for other in others), default=0.0)
+    others = [x for x in others if abs(x.correlation) > max(1 / np.sqrt(model.n_baskets_), 0.01 * largest)]
+    ax, names, values = check_axes(ax), [str(x.item) for x in others], [x.correlation for x in others]
     ax.barh(range(len(names)), values, color=[VERMILION if value < 0 else BLUE for value in values])
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.axvline(0.0, color="0.3", linewidth=0.8)
@@ -151,13 +146,13 @@ def plot_together(model: KernelDPP, item: Label | None = None, ax: Axes | None =
 
 
 def plot_matrix(model: KernelDPP, ax: Axes, most: int) -> Axes:
-    """Correlations of the most frequent items as colours, in the order of their clusters."""
+    """Show correlations of the most frequent items as colours, in the order of their clusters."""
     items = most_frequent(model.counts_, most)
     correlations = model.dpp_.correlations(items)
     order = cluster_order(correlations)
     shown = correlations[np.ix_(order, order)]
     np.fill_diagonal(shown, 0.0)
-    top = float(np.quantile(np.abs(shown), 0.99)) or 1.0  # one strong pair would leave the others pale
+    top = float(np.quantile(np.abs(shown), 0.99)) or 1.0  # so that one strong pair does not leave the others pale
     image = ax.imshow(shown, cmap=DIVERGING, vmin=-top, vmax=top, interpolation="nearest")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
@@ -173,7 +168,7 @@ def plot_matrix(model: KernelDPP, ax: Axes, most: int) -> Axes:
 
 
 def cluster_order(correlations: FloatArray) -> IntArray:
-    """The items in an order in which those that go together are neighbours: the leaves of a tree of clusters."""
+    """The items in the order of the leaves of a tree of clusters, in which those that go together are neighbours."""
     n = len(correlations)
     if n < 3:
         return np.arange(n)

@@ -1,4 +1,4 @@
-"""The report of a selection: a page that compares the choice with the best scores and with random items."""
+"""The page of `dpplearn select --report`, which compares a choice with the best scores and with random items."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from matplotlib.ticker import MaxNLocator
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Candidates, Embedded
-from dpplearn.decoding.diversity import SetDiversity, measured_set
+from dpplearn.decoding.diversity import effective_number
 from dpplearn.decoding.selection import DiverseSelection, nearest_chosen
 from dpplearn.plots.style import BLUE, LIGHT, ORANGE, VERMILION, new_figure, style
 
-MEASURED = 20_000  # items at most among which sets are compared
+MEASURED = 20_000  # sets are compared among at most so many items
 SHOWN = 3_000  # points of the picture, at most
-ANCHORS = 1_000  # items that its directions are found from
-DRAWS = 5  # random choices, of which the mean is told
-STEPS = 1_000  # random items whose gains are drawn
-MOST_SHOWN = 12  # groups that are shown, the largest first
+ANCHORS = 1_000  # items for the directions of the picture, and for random gains
+FEWEST_DRAWS, MOST_DRAWS, WORK = 20, 200, 2 * 10**7  # random choices: fewer where each compares many pairs of items
+MOST_SHOWN = 12  # groups in the table, the largest first
 FULL_WIDTH = 7.2  # inches
 LOOKS = {"chosen": (BLUE, "-"), "best scores": (ORANGE, "--"), "random": ("#555555", ":")}
-HEADS = ("different items, in effect", "largest similarity inside", "worst coverage")
-TABLE = """A set whose items are all the same is worth one item; one in which none is like another is worth as many
-as it has (the Vendi score). No two items of a set are more similar than its <em>largest similarity inside</em>, and
-each item that is there has one in the set at least as similar as its <em>worst coverage</em>."""
-BY_SCORE = """The choice is less diverse than random items, because its scores outweigh what they repeat: a diversity
-above {:g} makes variety count for more."""
-PICTURE = """Each grey point is an item, and items that are alike lie near each other, as far as two directions can show
-it: these hold {} of what the items differ in. A diverse choice reaches every place where there are items, with few
-points side by side; a random one has most of its points where most items are."""
-ADDED = """What each item added when it was chosen, as a share of the most that one did: where the line falls, further
+MEASURES = ("effective number of items", "largest similarity inside", "coverage of nine in ten", "worst coverage")
+TABLE = """The <em>effective number of items</em> is 1 if all items of a set are the same, and the size of the set if no
+two are alike (the Vendi score). No two items of the set are more similar than the <em>largest similarity inside</em>.
+The <em>coverage</em> says how similar the nearest item of the set is, at least, to nine in ten of the other items, and
+to all of them (<em>worst coverage</em>). The column for random items has the mean of {:,} draws and, after ±, their
+standard deviation."""
+BY_SCORE = """The choice is less diverse than random items, because scores count for more than variety here. Choose a
+diversity above {:g} to change that."""
+PICTURE = """Each grey point is an item. Similar items are close together, as far as two directions can show it: these
+two hold {} of the differences between items. A diverse choice has points in all places, and few that are side by side.
+A random choice has most of its points where most of the items are."""
+ADDED = """What each item added when it was chosen, as a share of the largest such gain. Where the line falls, further
 items repeat what is there."""
 STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif;
@@ -50,22 +51,29 @@ figure svg { width: 100%; height: auto }
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A choice, as many of the best scores, and as many drawn at random, among items that are measured."""
+    """A choice, as many of the best scores, and as many random items, all measured among the same items.
+
+    `sets` are numbers of `items`; there are "best scores" only if scores differ. `measures` have the MEASURES of each
+    set, rounded as they are shown; those of "random" are means of `draws` draws, with standard deviations `spread`.
+    """
 
     items: Embedded
-    sets: dict[str, IntArray]  # by their places among the items; "best scores" only where scores differ
-    measures: dict[str, SetDiversity]  # of "random" the means of several draws
-    n: int  # items there are
+    sets: dict[str, IntArray]
+    measures: dict[str, FloatArray]
+    spread: FloatArray
+    draws: int
+    n: int  # number of all items, of which `items` may be a sample
 
     @property
     def table(self) -> list[tuple[str, ...]]:
         """A row for each measure, with a cell for each set."""
-        columns = [(found.effective, found.closest, found.coverage) for found in self.measures.values()]
-        return [(head, *(f"{x:.2f}" for x in row)) for head, row in zip(HEADS, zip(*columns, strict=True), strict=True)]
+        columns = [["–" if np.isnan(x) else f"{x:.2f}" for x in values] for values in self.measures.values()]
+        columns[-1] = [x if x == "–" else f"{x} ± {y:.2f}" for x, y in zip(columns[-1], self.spread, strict=True)]
+        return list(zip(MEASURES, *columns, strict=True))
 
 
 def compare(chosen: DiverseSelection) -> Comparison | None:
-    """The choice beside others of its size; None where the items are not in memory, or nothing was chosen."""
+    """Compare a choice with others of its size; None if the items are not in memory, or nothing was chosen."""
     items, n, k = chosen.candidates, chosen.limits.cost.size, len(chosen)
     if items is None or len(items.lengths) != n or not k:
         return None
@@ -74,26 +82,37 @@ def compare(chosen: DiverseSelection) -> Comparison | None:
     if items.q.min() < items.q.max():
         sets["best scores"] = np.argsort(-items.q, kind="stable")[:k]
     free = np.setdiff1d(np.arange(n), chosen.limits.exclude)
-    draws = [rng.choice(free, k, replace=False) for _ in range(DRAWS)]
+    count = int(np.clip(WORK // (k * min(n, MEASURED)), FEWEST_DRAWS, MOST_DRAWS))
+    draws = [rng.choice(free, k, replace=False) for _ in range(count)]
     if n > MEASURED:
         seen = np.unique(np.concatenate([*sets.values(), *draws, rng.choice(n, MEASURED, replace=False)]))
         items = items.part(seen)
         sets, draws = {name: seen.searchsorted(Y) for name, Y in sets.items()}, [seen.searchsorted(Y) for Y in draws]
-    measures = {name: measured_set(items, Y) for name, Y in sets.items()}
-    means = np.mean([list(vars(measured_set(items, Y)).values()) for Y in draws], axis=0)
-    return Comparison(items, sets | {"random": draws[0]}, measures | {"random": SetDiversity(*means.tolist())}, n)
+    measures, random = {name: measured(items, Y) for name, Y in sets.items()}, [measured(items, Y) for Y in draws]
+    measures["random"] = np.mean(random, axis=0)
+    measures = {name: values.round(2) for name, values in measures.items()}
+    return Comparison(items, sets | {"random": draws[0]}, measures, np.std(random, axis=0), count, n)
+
+
+def measured(items: Embedded, Y: IntArray) -> FloatArray:
+    """The MEASURES of a set, as in `diversity_of`; nan where there are too few items."""
+    part = items.part(Y)
+    inside = nearest_chosen(part, part, Y).similarity.max() if Y.size > 1 else np.nan
+    others = np.delete(nearest_chosen(items, part, Y).similarity, Y)
+    covered = [np.quantile(others, 0.1), others.min()] if others.size else [np.nan, 1.0]
+    return np.array([effective_number(part), inside, *covered])
 
 
 def report_page(
     chosen: DiverseSelection, compared: Comparison | None, title: str, groups: Sequence[str] | None = None
 ) -> str:
-    """The page, in one file: how diverse the choice is, and a picture for each question."""
+    """The page as one file: a table of how diverse the choice is, and pictures."""
     parts = [f"<h1>{len(chosen):,} of {chosen.limits.cost.size:,} items of {escape(title)}</h1>"]
-    parts.append(f"<p>Why no more: {escape(chosen.reason)}.</p>")
-    with style(), matplotlib.rc_context({"font.family": "sans-serif"}):  # as the text around it
+    parts.append(f"<p>{escape(chosen.reason[:1].upper() + chosen.reason[1:])}.</p>")
+    with style(), matplotlib.rc_context({"font.family": "sans-serif"}):  # like the text around the figures
         if compared is not None:
-            parts += [measured(chosen, compared), picture(compared)]
-        parts += [added(chosen, compared), covered(chosen, compared)]
+            parts += [measures_table(chosen, compared), picture(compared)]
+        parts.append(added(chosen, compared))
         if groups is not None:
             parts.append(by_group(chosen, groups))
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
@@ -101,19 +120,19 @@ def report_page(
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{"".join(parts)}</body></html>\n'
 
 
-def measured(chosen: DiverseSelection, compared: Comparison) -> str:
-    """The table of measures, and what they say."""
-    words = f"{TABLE} For random items these are means of {DRAWS} draws."
-    if (among := len(compared.items.lengths)) < compared.n:
-        words += f" All is measured among {among:,} of the items."
-    diverse = compared.measures["chosen"].effective >= compared.measures["random"].effective
-    if not diverse and "best scores" in compared.sets and chosen.diversity < 1.0:
+def measures_table(chosen: DiverseSelection, compared: Comparison) -> str:
+    """The table of measures, and what they mean."""
+    words = TABLE.format(compared.draws)
+    if (count := len(compared.items.lengths)) < compared.n:
+        words += f" Everything is measured among {count:,} of the items."
+    less_diverse = compared.measures["chosen"][0] < compared.measures["random"][0]
+    if less_diverse and "best scores" in compared.sets and chosen.diversity < 1.0:
         words += f" <strong>{BY_SCORE.format(chosen.diversity)}</strong>"
     return f"{html_table(('', *compared.measures), compared.table)}<p>{words}</p>"
 
 
 def panel(heading: str, figure: Figure, words: str) -> str:
-    """A figure with what it shows, in words, below it."""
+    """A figure with a heading above it, and below it the words that explain it."""
     out = io.StringIO()
     figure.savefig(out, format="svg", dpi=200, metadata={"Date": None})
     svg = f'<svg role="img" aria-label="{heading}"' + out.getvalue().partition("<svg")[2]
@@ -121,32 +140,31 @@ def panel(heading: str, figure: Figure, words: str) -> str:
 
 
 def picture(compared: Comparison) -> str:
-    """What was chosen among what was there, in two principal directions, and a random choice beside it."""
+    """The choice among all items, in two principal directions, and a random choice beside it."""
     rng, n = np.random.default_rng(0), len(compared.items.lengths)
-    there = np.arange(n) if n <= SHOWN else np.sort(rng.choice(n, SHOWN, replace=False))
-    points, share = directions(compared.items, [there, compared.sets["chosen"], compared.sets["random"]], rng)
+    shown = np.arange(n) if n <= SHOWN else np.sort(rng.choice(n, SHOWN, replace=False))
+    points, share = directions(compared.items, [shown, compared.sets["chosen"], compared.sets["random"]], rng)
     figure, axes = new_figure(FULL_WIDTH, 3.6, columns=2, sharex=True, sharey=True)
-    for ax, name, own in zip(axes, ("chosen", "random"), points[1:], strict=True):
-        size, color = 30 if len(own) <= 100 else 8, LOOKS[name][0]
+    for ax, name, subset in zip(axes, ("chosen", "random"), points[1:], strict=True):
+        size, color = 30 if len(subset) <= 100 else 8, LOOKS[name][0]
         ax.scatter(*points[0].T, 5 if n > 300 else 14, LIGHT, linewidths=0, rasterized=True)
-        ax.scatter(*own.T, size, color, edgecolors="white", linewidths=0.4, rasterized=True)
-        ax.set(title=f"{len(own):,} {name}", xticks=[], yticks=[], aspect="equal")
+        ax.scatter(*subset.T, size, color, edgecolors="white", linewidths=0.4, rasterized=True)
+        ax.set(title=f"{len(subset):,} {name}", xticks=[], yticks=[], aspect="equal")
         ax.spines[:].set_visible(False)
-    return panel("What was chosen among what was there", figure, PICTURE.format(f"{share:.0%}"))
+    return panel("The chosen items among all", figure, PICTURE.format(f"{share:.0%}"))
 
 
 def directions(items: Embedded, sets: list[IntArray], rng: np.random.Generator) -> tuple[list[FloatArray], float]:
-    """Items in the two principal directions of their unit rows, and the share of the variance that these have.
+    """The coordinates of items in the two principal directions of their unit rows, and their share of the variance.
 
-    They are found from the cosines of a sample, so that rows may be sparse and of any width.
+    The directions are computed from the cosines of a sample, so that rows may be sparse and of any width.
     """
     n = len(items.lengths)
     anchors = items.part(np.arange(n) if n <= ANCHORS else np.sort(rng.choice(n, ANCHORS, replace=False)))
 
-    def cosines(some: Embedded) -> FloatArray:
-        long, wide = (np.where(each.lengths > 0.0, each.lengths, 1.0) for each in (some, anchors))
-        found: FloatArray = to_dense(some.rows @ anchors.rows.T) / long[:, None] / wide
-        return found
+    def cosines(part: Embedded) -> FloatArray:
+        rows, columns = (np.where(x.lengths > 0.0, x.lengths, 1.0) for x in (part, anchors))
+        return np.asarray(to_dense(part.rows @ anchors.rows.T) / rows[:, None] / columns)
 
     K = cosines(anchors)
     mean = K.mean(axis=0)
@@ -161,66 +179,52 @@ def directions(items: Embedded, sets: list[IntArray], rng: np.random.Generator) 
 
 
 def added(chosen: DiverseSelection, compared: Comparison | None) -> str:
-    """What each further item added, beside random items, and where the directions end."""
+    """A curve of what each further item added, beside that of random items, with the number of directions."""
     figure, ax = new_figure(FULL_WIDTH, 2.8)
     near, words = chosen.parameters.get("kernel") == "near", ADDED
     lines = {"chosen": chosen.shares}
     if len(chosen):
-        words += f" The last of the {len(chosen):,} added {chosen.shares[-1]:.2g} of it."
+        words += f" The last of the {len(chosen):,} items added {chosen.shares[-1]:.2g} of it."
     if compared is not None and not near:
-        part = compared.items.part(compared.sets["random"][:STEPS])
-        own = Candidates(part, min(chosen.diversity, 0.5), nugget=chosen.parameters.get("nugget") or 0.0)
-        gains = own.gains(len(part.lengths))
+        part = compared.items.part(compared.sets["random"][:ANCHORS])
+        drawn = Candidates(part, min(chosen.diversity, 0.5), nugget=chosen.parameters.get("nugget") or 0.0)
+        gains = drawn.gains(len(part.lengths))
         assert gains is not None
         lines["random"] = np.array([gains.take(j) for j in range(len(part.lengths))]) / np.exp(chosen.gains.max())
-        words += " Random items are in the order in which they were drawn."
+        words += " Random items stand in the order in which they were drawn."
     for name, y in lines.items():
         color, dash = LOOKS[name]
         shown = np.where(y > 0.0, y, np.nan)
         ax.plot(np.arange(1, len(y) + 1), shown, dash + ("o" if len(y) <= 20 else ""), color=color, label=name)
     if len(lines) > 1:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
-    ax.set(xlabel="rank", ylabel="share of the most", yscale="log")
+    ax.set(xlabel="place in the order of choice", ylabel="share of the largest gain", yscale="log")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if compared is not None:
         rank = Candidates(compared.items).directions
-        words += f" The embeddings have {rank:,} directions"
+        words += f" The embeddings have {rank:,} directions."
         if len(chosen) > rank:
             ax.axvline(rank, color=VERMILION, lw=0.9)
             ax.text(rank, 1, f" {rank:,} directions", color=VERMILION, transform=ax.get_xaxis_transform(), va="top")
-            words += ": beyond as many items none is new by its direction"
-            words += ", and near items are told apart." if near else "."
-        else:
-            words += ", so that the rank would end after as many items."
+            words += " Beyond as many items no item has a new direction"
+            words += ", and nearness decides." if near else "."
     return panel("What each item added", figure, words)
 
 
-def covered(chosen: DiverseSelection, compared: Comparison | None) -> str:
-    """How near the others are to what was chosen, and to other sets."""
-    if compared is None:
-        found = {"chosen": np.delete(chosen.nearest.similarity, chosen.subset)}
-    else:
-        items, sets = compared.items, compared.sets.items()
-        found = {name: np.delete(nearest_chosen(items, items.part(Y), Y).similarity, Y) for name, Y in sets}
-    least = ", ".join(f"{np.quantile(x, 0.1):.2f} ({name})" for name, x in found.items() if x.size)
-    words = f"Nine of ten of them have one in the set of similarity {least} or more." if least else "There are none."
-    return f"<h2>How well the others are covered</h2><p>{words}</p>"
-
-
 def by_group(chosen: DiverseSelection, groups: Sequence[str]) -> str:
-    """The share of each group in all items, which is that of a random choice, and in those chosen."""
+    """A table of the shares of groups in the choice and in all items, where a random choice would have them, too."""
     names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     after, show = np.bincount(numbers[chosen.subset], minlength=names.size), np.argsort(-counts, kind="stable")
     shares = np.column_stack([after / max(1, after.sum()), counts / counts.sum()])
     rows = [(escape(str(names[g])[:30]), *(f"{x:.1%}" for x in shares[g])) for g in show[:MOST_SHOWN]]
-    words = "The share of each group in what was chosen, and in all items, which is that of a random choice."
+    words = "Shares of the groups in the choice and in all items. A random choice would have the shares of all items."
     if names.size > MOST_SHOWN:
-        words += f" Shown are the {MOST_SHOWN} largest of {names.size} groups."
+        words += f" These are the {MOST_SHOWN} largest of {names.size} groups."
     return f"<h2>Groups</h2>{html_table(('', 'chosen', 'all items'), rows)}<p>{words}</p>"
 
 
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; the first cell of a row says what the others are of."""
+    """A table; the first cell of each row is its heading."""
     top = "".join(f'<th scope="col">{name}</th>' for name in heads)
     body = "".join(f'<tr><th scope="row">{row[0]}</th><td>{"</td><td>".join(row[1:])}</td></tr>' for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,15 +1,7 @@
-"""One style for every figure: colours that the colour-blind can tell apart, fonts that come with matplotlib.
+"""One style for all figures: colours that the colour-blind can tell apart, and fonts that come with matplotlib.
 
-A figure is made inside `style()`, which restores the user's own settings at its end, by `new_figure`:
-
-    @style()                                    # or: with style(): ...
-    def draw() -> Figure:
-        figure, (left, right) = new_figure(TWO_COLUMNS, 2.4, columns=2)
-        left.plot(x, y, color=BLUE)
-        panel_title(left, "a", "What the panel shows")
-        return figure
-
-Widths are those of one and of two columns of a page, in inches; text is 8 to 9 points at that size.
+Make a figure with `new_figure` inside `style()`, as a decorator or in a `with` block. Widths are those of one and of
+two columns of a page, in inches, at which text has 8 to 9 points.
 """
 
 from __future__ import annotations
@@ -24,7 +16,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
-# Okabe and Ito's palette: told apart with any of the common colour deficiencies.
+# Okabe and Ito's palette, for the common colour deficiencies
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 GREEN = "#009E73"
@@ -32,19 +24,19 @@ ORANGE = "#E69F00"
 SKY = "#56B4E9"
 PURPLE = "#CC79A7"
 BLACK = "#000000"
-GREY = "#8A8A8A"  # beside the palette: what is not the point of the figure
+GREY = "#8A8A8A"  # not of the palette, for what is in the background
 LIGHT = "#D9D9D9"
 PALETTE = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK)
 
-# Lightness grows steadily, so the maps read in grey too; the second is for signed values, white at zero.
+# maps of steady lightness, which can be read in grey; the second is for signed values, with white at zero
 SEQUENTIAL = LinearSegmentedColormap.from_list("dpplearn", ["#FFFFFF", "#B7D7EA", "#4C9CCB", BLUE, "#003A5C"])
 DIVERGING = LinearSegmentedColormap.from_list("dpplearn-signed", ["#7A3600", VERMILION, "#FFFFFF", BLUE, "#003A5C"])
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9  # inches
 TITLE_SIZE = 9.5  # points
 
-RC_SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
-    "font.family": "STIXGeneral",  # a Times-like face with all the mathematics, inside matplotlib itself
+RC_SETTINGS: Any = {  # Any, because the keys that matplotlib types differ between releases
+    "font.family": "STIXGeneral",  # like Times, with mathematics, and part of matplotlib
     "mathtext.fontset": "stix",
     "font.size": 9,
     "axes.titlesize": TITLE_SIZE,
@@ -68,21 +60,19 @@ RC_SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
     "patch.linewidth": 0.6,
-    "text.hinting": "none",  # letters stand in the PNG where they stand in the PDF
+    "text.hinting": "none",  # letters have the same places in PNG and PDF
     "pdf.fonttype": 42,  # TrueType: text stays text
     "svg.fonttype": "path",  # a reader of the SVG need not have the font
-    "svg.hashsalt": "dpplearn",  # the same figure twice gives the same file
+    "svg.hashsalt": "dpplearn",  # the same figure gives the same file
 }
-
-
-SCALE = 1.0  # of the sizes of new figures; those for pages on the web, which have no columns to fit, may be larger
+SCALE = 1.0  # of the sizes of new figures; pages on the web, which have no columns, may set it higher
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib's defaults and RC_SETTINGS, as context or decorator; afterwards the user's own settings again."""
+    """Use matplotlib's defaults and RC_SETTINGS, and restore the user's settings afterwards."""
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a matplotlibrc or an earlier plt.style.use changes no figure of ours
+        matplotlib.rcdefaults()  # so that no matplotlibrc or plt.style.use changes our figures
         matplotlib.rcParams.update(RC_SETTINGS)
         yield
 
@@ -90,19 +80,11 @@ def style() -> Iterator[None]:
 def new_figure(
     width: float = ONE_COLUMN, height: float = 2.4, *, rows: int = 1, columns: int = 1, **subplots: Any
 ) -> tuple[Figure, Any]:
-    """A figure of `width` by `height` inches and its axes, as `Figure.subplots` returns them.
-
-    Examples
-    --------
-    >>> with style():
-    ...     figure, (left, right) = new_figure(TWO_COLUMNS, 2.0, columns=2, sharey=True)
-    >>> figure.get_size_inches()
-    array([6.9, 2. ])
-    """
+    """A figure of `width` by `height` inches and its axes, as `Figure.subplots` returns them."""
     figure = Figure(figsize=(SCALE * width, SCALE * height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
 
 
 def panel_title(ax: Axes, letter: str, text: str = "") -> None:
-    """Title at the left, with the panel's letter before it: "(a) text"."""
+    """Set a title at the left, with the letter of the panel: "(a) text"."""
     ax.set_title(f"({letter})  {text}".rstrip(), loc="left")

@@ -1,7 +1,7 @@
-"""ROUGE-1.5.5 in every printed digit.
+"""ROUGE scores that equal those of ROUGE-1.5.5 in every printed digit.
 
-`score` compares a candidate with its references, `Rouge` many candidates with the same references, and
-`score_corpus` a system with a corpus; `paired_bootstrap` compares two systems.
+`score` compares one candidate with its references, `Rouge` many candidates with the same references, and `score_corpus`
+the texts of a system over a corpus. `paired_bootstrap` compares two systems.
 """
 
 from dpplearn.rouge.corpus import Average, CorpusScore, Interval, PairedTest, paired_bootstrap, score_corpus

@@ -1,6 +1,6 @@
-"""The loop under ROUGE-L and ROUGE-W: arrays and numbers in, numbers out.
+"""The compiled loop of ROUGE-L and ROUGE-W.
 
-The decorator is not `jit`, which lets the compiler reorder sums: here every digit counts.
+It is not compiled by `jit`, which lets the compiler reorder sums, because here every digit counts.
 """
 
 from typing import Any, NamedTuple
@@ -11,19 +11,19 @@ from dpplearn._numba import strict_jit
 
 
 class AlignmentTable(NamedTuple):
-    """What `mark_common` writes for one pair of lines, with room for the longest."""
+    """What `mark_common` writes for a pair of lines, with room for the longest lines."""
 
-    up_wins: Any  # where the way back goes up, by token of the reference and of the candidate
-    cells: Any  # the weight of the best alignment, in the last row and in the one before
-    runs: Any  # the length of the run that ends there
-    marked: Any  # tokens of the reference on a common subsequence, with any line of the candidate
+    up_wins: Any  # whether the way back goes up, by token of the reference and of the candidate
+    cells: Any  # the weight of the best alignment, in the last row and the row before
+    runs: Any  # the length of the run that ends in the cell
+    marked: Any  # the tokens of the reference on a common subsequence with any line of the candidate
 
 
 @strict_jit(steps=lambda ref, cand: 4 * ref.ids.size * (1 + cand.ids.size))
 def subsequence_hits(ref, cand, power, n):
-    """Hits of a candidate against one reference: their number (ROUGE-L), and their runs' weight (ROUGE-W).
+    """The number of hits of a candidate against one reference (ROUGE-L), and the weight of their runs (ROUGE-W).
 
-    ref and cand are `LineTokens`; power[k] = k^weight, up to the longest line of ref; n, that of cand.
+    ref and cand are `LineTokens`, power[k] = k^weight up to the longest line of ref, and n is the longest line of cand.
     """
     m = power.size - 1
     cells, runs = np.empty((2, n + 1)), np.empty((2, n + 1), np.int64)
@@ -44,7 +44,7 @@ def subsequence_hits(ref, cand, power, n):
                 cand_left[token] -= 1
                 hits += 1
                 run += 1
-                if i + 1 == line.size or not marked[i + 1]:  # not so where a position used up comes next
+                if i + 1 == line.size or not marked[i + 1]:  # a marked token that is used up does not end a run
                     weighted += power[run]
                     run = 0
         start = end
@@ -53,7 +53,7 @@ def subsequence_hits(ref, cand, power, n):
 
 @strict_jit
 def mark_common(ref, cand, power, table):
-    """Mark the positions of one line, ref, on one longest common subsequence with another, cand."""
+    """Mark the positions of the line ref that are on one longest common subsequence with the line cand."""
     cells, runs = table.cells, table.runs
     cells[0, : cand.size + 1] = 0.0
     runs[0, : cand.size + 1] = 0
@@ -64,7 +64,7 @@ def mark_common(ref, cand, power, table):
         for j in range(cand.size):
             if ref[i] == cand[j]:
                 k = runs[old, j]
-                cells[new, j + 1] = cells[old, j] + power[k + 1] - power[k]  # left to right: ties depend on it
+                cells[new, j + 1] = cells[old, j] + power[k + 1] - power[k]  # in this order: ties depend on it
                 runs[new, j + 1] = k + 1
             else:
                 up, left = cells[old, j + 1], cells[new, j]

@@ -1,4 +1,4 @@
-"""Candidates and references from folders of text files and from JSON Lines."""
+"""Reads candidates and references from folders of text files and from JSON Lines, for `dpplearn rouge`."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -15,22 +15,18 @@ ADVICE = "Give a folder of text files or JSON Lines, one object on each line."
 
 
 def read_candidates(path: Path) -> Candidates:
-    """Read what systems wrote.
+    """Read the texts of systems.
 
-    Parameters
-    ----------
-    path : Path
-        A folder with a file ID.txt for every topic (one system, named after the folder), or with such a
-        folder for every system; or a JSON Lines file with "id", "summary" and, where there are several
-        systems, "system" (without it, the name of the file). Of the name of a text file .txt alone is taken
-        off: d1.md is the topic "d1.md".
+    The path is a folder with a file ID.txt for each topic (one system, with the folder's name) or with such a folder
+    for each system. Or it is a JSON Lines file with "id", "summary" and, if there are several systems, "system". Only
+    .txt is removed from the name of a file, so that d1.md is the topic "d1.md".
     """
     systems: Candidates = {}
     if path.is_dir():
         folders = [entry for entry in entries(path) if entry.is_dir()]
         if folders and len(folders) < len(entries(path)):
-            both = f"the folder {folders[0].name} and files beside it"
-            raise ValueError(f"{path} must hold files, one a topic, or folders, one a system, but holds both: {both}.")
+            both = f"the folder {folders[0].name} and files"
+            raise ValueError(f"{path} must hold a file for each topic, or a folder for each system, not {both}.")
         for folder in folders or [path]:
             files = by_topic(folder)
             if not files:
@@ -51,14 +47,9 @@ def read_candidates(path: Path) -> Candidates:
 def read_references(path: Path, topics: Collection[str] = ()) -> References:
     """Read the references of each topic.
 
-    Parameters
-    ----------
-    path : Path
-        A folder with the files ID.txt or ID.LABEL.txt, or with a folder for every topic; or a JSON Lines file
-        with "id" and "references", such as a corpus of dpplearn.
-    topics : collection of str
-        The ids looked for. A file belongs to the longest of them that its name starts with, up to a dot, so
-        that D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
+    The path is a folder with files ID.txt or ID.LABEL.txt, or with a folder for each topic. Or it is a JSON Lines file
+    with "id" and "references", such as a corpus of dpplearn. A file belongs to the longest of `topics` that its name
+    begins with, up to a dot: D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
     """
     references: References = {}
     if path.is_dir():
@@ -81,7 +72,7 @@ def read_references(path: Path, topics: Collection[str] = ()) -> References:
 
 
 def by_topic(folder: Path) -> dict[str, Path]:
-    """Return the text files of a folder by their names without .txt."""
+    """Return the files of a folder by their names without .txt."""
     files: dict[str, Path] = {}
     for file in entries(folder):
         if file.is_file():
@@ -90,14 +81,14 @@ def by_topic(folder: Path) -> dict[str, Path]:
 
 
 def prefix_in(name: str, topics: Collection[str]) -> str:
-    """Return the longest topic that the name starts with, up to a dot or the end; without one, the name."""
+    """Return the longest topic that the name begins with, up to a dot or its end, or else the name."""
     parts = name.split(".")
     heads = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((head for head in heads if head in topics), name)
 
 
 def read_text(file: Path) -> str:
-    """Return the text of a file in UTF-8, line ends as they are, or say which byte cannot be read."""
+    """Return the text of a file in UTF-8 with unchanged line ends; an error names a byte that cannot be read."""
     return decode(read_bytes(file), file, "utf-8")
 
 

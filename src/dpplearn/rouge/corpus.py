@@ -1,4 +1,4 @@
-"""Scores of a system over a corpus, averaged and resampled as ROUGE-1.5.5 does, and a test of two systems."""
+"""Scores a system over a corpus, with averages and intervals like those of ROUGE-1.5.5, and compares two systems."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from dpplearn.rouge.reading import EmptyTextWarning, Text, as_bytes
 from dpplearn.rouge.scorer import METRICS, PreparedReferences, RougeOptions
 from dpplearn.rouge.stems import Stemmer
 
-BLOCK = 1 << 22  # draws of a paired test that are made at once
-FEW = 5  # topics, below which resamples of one topic alone are common, and count as extreme
+BLOCK = 1 << 22  # draws of a paired test at once
+FEW = 5  # with fewer topics, resamples of a single topic are common, and count as extreme
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
 def percent(level: float, resamples: int, least: int = 1) -> float:
-    """The level of an interval in percent, as ROUGE-1.5.5 computes with it; raises where it or `resamples` is wrong."""
+    """The level of an interval in percent, with which ROUGE-1.5.5 computes; raises if it or `resamples` is wrong."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, such as 0.95, found {level}.")
     check_int(resamples, "resamples", low=least)
@@ -29,9 +29,9 @@ def percent(level: float, resamples: int, least: int = 1) -> float:
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
-    """Return the mean of each column of values, for resamples of the rows numbered 0, 1, ...
+    """Return the mean of each column of values in each resample of the rows.
 
-    Resample s draws rows with drand48 seeded with s, and adds them up in the order drawn.
+    Resample s draws rows by drand48 with seed s, and adds them up in the order of drawing.
     """
     n = len(values)
     state = (np.arange(resamples, dtype=np.uint64) << np.uint64(16)) + np.uint64(0x330E)
@@ -60,16 +60,16 @@ class Average(NamedTuple):
 
 
 def intervals(values: Sequence[Sequence[float]], resamples: int, percent: float) -> list[Interval]:
-    """Return, for each column, the mean of its resampled means and their quantiles; the same draws serve all."""
+    """Return for each column the mean of its resampled means, and their quantiles; all columns share the draws."""
     tail = resamples * (100 - percent) / 200
     places = tail, resamples - tail - 1
     # ROUGE-1.5.5 takes the fraction of the upper place for both bounds
-    fraction, found = places[1] - int(places[1]), []
+    fraction, columns = places[1] - int(places[1]), []
     for column in resampled_means(np.array(values, np.float64), resamples).T:
         v = np.sort(column).tolist()
         low, high = (v[i] + fraction * (v[min(i + 1, resamples - 1)] - v[i]) for i in map(int, places))
-        found.append(Interval(round5(plain_sum(v) / resamples), round5(low), round5(high)))
-    return found
+        columns.append(Interval(round5(plain_sum(v) / resamples), round5(low), round5(high)))
+    return columns
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,7 @@ class CorpusScore:
     evaluations: dict[str, dict[str, Score]]
 
     def by_topic(self, metric: str, measure: str = "recall") -> dict[str, float]:
-        """Return the score of each topic.
-
-        Parameters
-        ----------
-        metric : str
-            One of those scored, such as "rouge-1", in any case.
-        measure : {"recall", "precision", "f"}
-        """
+        """Return the "recall", "precision" or "f" of each topic by a metric, such as "rouge-1"."""
         names = {name.lower(): name for name in reversed(self.averages)}
         metric = metric if metric in self.averages else names.get(metric.lower(), metric)
         check_choice(metric, "metric", tuple(self.averages))
@@ -120,10 +113,10 @@ def score_corpus(
     resamples: int = 1000,
     system: str = "1",
 ) -> CorpusScore:
-    """Score a system over a corpus, with averages and confidence intervals as ROUGE-1.5.5 gives them.
+    """Score a system over a corpus, with the averages and confidence intervals of ROUGE-1.5.5.
 
-    ROUGE-1.5.5 reports the mean over bootstrap resamples, not the plain mean, and its generator is seeded:
-    the figures depend on the order of the evaluations, which is that of the bytes of "id.system".
+    ROUGE-1.5.5 reports the mean over bootstrap resamples, not the plain mean, with a fixed seed. So the figures depend
+    on the order of the evaluations, which is the order of the bytes of "id.system".
 
     Parameters
     ----------
@@ -138,12 +131,12 @@ def score_corpus(
     resamples : int
         Number of bootstrap resamples.
     system : str
-        Name of the system, which takes part in the order.
+        Name of the system, on which the order depends.
 
     Warns
     -----
     EmptyTextWarning
-        Where a candidate or a reference has no token. It counts as 0, as in ROUGE-1.5.5, which does not say so.
+        If a candidate or a reference has no token. It counts as 0, as in ROUGE-1.5.5, which does not warn.
 
     Examples
     --------
@@ -172,16 +165,16 @@ def score_corpus(
 
 
 def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], official: bool) -> None:
-    """Name the topics on which there is nothing to compare, which ROUGE-1.5.5 does not."""
+    """Warn of topics on which there is nothing to compare."""
     advice = '; with the tokenizer "official", only A to Z and 0 to 9 make tokens' if official else ""
     for what, topics in empty.items():
         if topics:
-            said = f"A {what} has no token and counts as 0, on: {', '.join(map(str, topics))}."
-            warnings.warn(f"{said} Check that it was read{advice}.", EmptyTextWarning, stacklevel=3)
+            where = f"on: {', '.join(map(str, topics))}. Check that it was read{advice}."
+            warnings.warn(f"A {what} has no token and counts as 0, {where}", EmptyTextWarning, stacklevel=3)
 
 
 def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequence[Text]]) -> None:
-    """Both sides must speak of the same topics, at least one."""
+    """Check that both sides have the same topics, and at least one."""
     if not candidates:
         raise ValueError("There must be at least one candidate, but there is none.")
     if alone := sorted(map(str, candidates.keys() ^ references.keys())):
@@ -199,7 +192,7 @@ class PairedTest:
     low, high : float
         The ends of its confidence interval.
     p_value : float
-        Two-sided: how often a difference as large would come about by chance if there were none.
+        Two-sided: the probability of so large a difference by chance, if the systems were equal.
     topics : int
         Number of topics that both systems have.
     """
@@ -223,15 +216,14 @@ def paired_bootstrap(
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
 
-    The bounds are quantiles of the resampled mean difference. The p-value is studentized: the share of
-    resamples whose mean lies at least as many of their standard deviations from the observed difference as
-    that lies of its own from zero. Without division by the deviation, one test in six would be wrong on five
-    topics where one in twenty should be, and one in ten on ten topics.
+    The interval has quantiles of the resampled mean difference as its ends. The p-value is studentized: it is the share
+    of resamples whose mean is at least as many of its standard deviations from the observed difference as that is from
+    zero. Without this, a test at 0.05 would be wrong one time in six with five topics, and one in ten with ten.
 
     Parameters
     ----------
     first, second : CorpusScore
-        They are compared on the topics that both have, and the others are left out.
+        The systems, compared on the topics that both have.
     metric : str
     measure : {"recall", "precision", "f"}
     level : float
@@ -258,7 +250,7 @@ def paired_bootstrap(
     difference, spread = float(d.mean()), float(d.std())
     if d.size >= FEW:  # a resample of equal differences does not show how these spread
         spreads = np.where(spreads <= 1e-12, spread, spreads)
-    # |mean* - mean| / spread* >= |mean| / spread, without dividing by a spread of zero
+    # |mean* - mean| / spread* >= |mean| / spread, without division by a spread of zero
     extreme = np.abs(means - difference) * spread >= abs(difference) * spreads - 1e-12
     if d.size >= FEW and spread <= 1e-12 < abs(difference):
         extreme[:] = False  # the same difference on every topic

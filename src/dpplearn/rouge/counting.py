@@ -1,7 +1,7 @@
-"""Hits of many texts at once: n-grams, skip-bigrams and common subsequences, as integers in arrays.
+"""Counts the hits of many texts at once: n-grams, skip-bigrams and common subsequences.
 
-A gram becomes one integer key. The prepared texts are stored as a table: the distinct keys in order and how
-often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
+Each gram becomes an integer key. The prepared texts become a table of the distinct keys, with the count of each key in
+each text, in which the grams of other texts are looked up.
 """
 
 from abc import ABC, abstractmethod
@@ -17,32 +17,32 @@ from dpplearn.rouge.reading import TokenizedText
 
 
 class LineTokens(NamedTuple):
-    """A text as ROUGE-L sees it: its lines, which are aligned, and its tokens, which are counted."""
+    """A text for ROUGE-L: its lines, which are aligned, and the counts of its tokens."""
 
-    ids: IntArray  # tokens of the lines, one line after the other
+    ids: IntArray  # tokens of all lines, one line after the other
     ends: IntArray  # where each line ends
-    counts: IntArray  # how often the text has each token
+    counts: IntArray  # of each token in the text
 
 
 class NumberedTexts(NamedTuple):
-    """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for others, V + 1 for END.
+    """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for other tokens, V + 1 for END.
 
-    The tokens of all texts lie in one array, each text followed by END marks, so that no gram with both ends among
-    the tokens crosses from one text to the next. Tokens outside the vocabulary are all the same, and match nothing.
+    The tokens of all texts are in one array. END marks follow each text, so that no gram between two tokens crosses
+    from one text to the next.
     """
 
     ids: IntArray
-    places: IntArray  # the same with V for END: where a token is counted
+    places: IntArray  # ids with V in place of END, where a token is counted
     lengths: list[int]  # tokens in each text
-    owner: IntArray  # the text that each position belongs to
+    owner: IntArray  # the text of each position
     size: int  # V
-    lines: list[LineTokens]  # of each text, where they are asked for
+    lines: list[LineTokens]  # of each text, if a metric needs them
 
 
 class TokenNumbers:
-    """The tokens that are told apart, those of some texts, by number.
+    """A vocabulary: numbers for the tokens of some texts.
 
-    `pad` END marks follow each text that is numbered: as far apart as the first and the last token of a gram can be.
+    `pad` END marks follow each numbered text, as many as there can be tokens after the first of a gram.
     """
 
     def __init__(self, texts: Iterable[TokenizedText], pad: int) -> None:
@@ -69,14 +69,13 @@ class TokenNumbers:
         return NumberedTexts(numbers, np.minimum(numbers, V), lengths, owner, V, lines)
 
 
-DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
+DIRECT = 1 << 17  # with at most so many possible keys, a table has a cell for each: 1 MB in all
 
 
 class GramTable:
     """Distinct keys in ascending order, and counts[text, key].
 
-    Where there are few possible keys, all less than `span`, each has a cell that says its place, and no key need be
-    sorted or searched.
+    If there are few possible keys (`span`), each has a cell with its place, so that none need be sorted or searched.
     """
 
     def __init__(self, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> None:
@@ -109,7 +108,7 @@ def count_places(place: IntArray, owner: IntArray, n_texts: int, size: int) -> I
 
 
 class GramCounter(ABC):
-    """Hits of candidates against the prepared texts, each gram as often as both have it."""
+    """Counts the grams that candidates and prepared texts have in common, each as often as both have it."""
 
     counts: IntArray  # of each gram in each prepared text
 
@@ -129,20 +128,20 @@ class GramCounter(ABC):
         """Return the sum over grams of min(count in text q, count in prepared text p), for each q and p."""
         place, size = self.find(texts), self.counts.shape[1]
         owner = texts.owner[: place.shape[-1]]
-        counts = count_places(place, owner, len(texts.lengths), size + 1)[:, None, :size]  # less the absent
+        counts = count_places(place, owner, len(texts.lengths), size + 1)[:, None, :size]  # without absent grams
         hits: list[list[float]] = np.minimum(counts, self.counts).sum(axis=2).tolist()
         return hits
 
 
 class NGramCounter(GramCounter):
-    """The n-grams of the prepared texts, as keys (place of the first n - 1 tokens, last token)."""
+    """Counts n-grams, with keys (place of the first n - 1 tokens, last token)."""
 
     def __init__(self, metric: NGrams, texts: NumberedTexts) -> None:
         self.n = metric.n
         super().__init__(texts)
         self.tables: list[GramTable] = []  # of the bigrams, the trigrams ... up to n
         n_texts = len(texts.lengths)
-        place, absent = texts.places, texts.size  # a single token's place is its number
+        place, absent = texts.places, texts.size  # the place of a single token is its number
         if self.n == 1:
             self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
         for _ in range(self.n - 1):
@@ -153,7 +152,7 @@ class NGramCounter(GramCounter):
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
     def longer(self, place: IntArray, texts: NumberedTexts) -> IntArray:
-        """Return the keys of the grams that are one token longer than those at these places."""
+        """Return the keys of the grams one token longer than those at these places."""
         return place[:-1] * self.base + texts.ids[texts.ids.size - place.size + 1 :]
 
     def size(self, length: int) -> int:
@@ -167,7 +166,7 @@ class NGramCounter(GramCounter):
 
 
 class SkipBigramCounter(GramCounter):
-    """The skip-bigrams of the prepared texts, as keys (first token, second token); alone, (base, token)."""
+    """Counts skip-bigrams, with keys (first token, second token), and (base, token) for single tokens."""
 
     def __init__(self, metric: SkipBigrams, texts: NumberedTexts) -> None:
         self.gaps, self.unigrams = range(1, metric.skip + 2), metric.unigrams
@@ -183,7 +182,7 @@ class SkipBigramCounter(GramCounter):
         self.counts = self.table.counts
 
     def keys(self, texts: NumberedTexts) -> IntArray:
-        """Return a key for every position (columns) at each gap to a second one, and for it alone (rows)."""
+        """Return the keys of pairs, by gap (rows) and position (columns), and in the last row of single tokens."""
         size = texts.ids.size - len(self.gaps)  # the rest is END marks
         first, END = texts.ids[:size], texts.size + 1
         above = first * self.base
@@ -196,7 +195,7 @@ class SkipBigramCounter(GramCounter):
         return keys
 
     def size(self, length: int) -> int:
-        before = max(length - 1, 0)  # tokens with a next one: 1 for the last of them, then 2 ...
+        before = max(length - 1, 0)  # tokens with at least one token after them
         full = max(before - len(self.gaps), 0)
         part = before - full
         pairs = full * len(self.gaps) + part * (part + 1) // 2
@@ -206,11 +205,11 @@ class SkipBigramCounter(GramCounter):
         return self.table.find(self.keys(texts))
 
 
-MOST_CELLS = 1 << 30  # of one pair of lines: 1 GB for the way back through the table
+MOST_CELLS = 1 << 30  # for one pair of lines: 1 GB for the way back through the table
 
 
 class SubsequenceCounter:
-    """Hits of candidates against prepared references: single ones, or runs of k as k^weight."""
+    """Counts hits on longest common subsequences, or with `runs` the weights k^weight of runs of k hits."""
 
     def __init__(self, metric: Subsequence, texts: NumberedTexts) -> None:
         self.runs, self.references = metric.runs, texts.lines
@@ -222,7 +221,7 @@ class SubsequenceCounter:
         self.sizes = Sizes(each, metric.weight, lines=True)
 
     def size(self, length: int) -> int:
-        """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
+        """Return the size of a candidate with so many tokens, whatever its lines."""
         return length
 
     def hits(self, texts: NumberedTexts) -> list[list[float]]:
@@ -236,10 +235,10 @@ class SubsequenceCounter:
                 what = f"{self.longest:,} by {n:,} tokens is too much"
                 raise ValueError(f"ROUGE-L and ROUGE-W align lines, but {what}. Put one sentence on each line.")
             pairs = [subsequence_hits(reference, text, self.power, n) for reference in self.references]
-            hits.append([float(pair[self.runs]) for pair in pairs])  # the number of hits, or the weight of their runs
+            hits.append([float(pair[self.runs]) for pair in pairs])
         return hits
 
 
 def line_lengths(text: LineTokens) -> list[int]:
-    """Return the number of tokens on each line; where there is no line, as if it were one without tokens."""
+    """Return the number of tokens on each line; a text without lines counts as one empty line."""
     return np.diff(text.ends, prepend=0).tolist() or [0]

@@ -1,4 +1,4 @@
-"""The metrics by name, and how hits become recall, precision and F: several references, and the rounding."""
+"""The metrics by name, and how the hits against several references become recall, precision and F."""
 
 import operator
 import re
@@ -19,7 +19,7 @@ class NGrams:
 
 @dataclass(frozen=True)
 class SkipBigrams:
-    """rouge-sD and rouge-suD: pairs of tokens with at most `skip` others between, and single tokens too."""
+    """rouge-sD and rouge-suD: pairs of tokens with at most `skip` between them; suD has single tokens, too."""
 
     skip: int
     unigrams: bool
@@ -38,10 +38,8 @@ Metric = NGrams | SkipBigrams | Subsequence
 
 @lru_cache
 def parse_metric(name: str) -> Metric:
-    """Return the metric that a name stands for, in any case.
+    """Return the metric with this name, in capital or small letters.
 
-    Examples
-    --------
     >>> parse_metric("rouge-su4"), parse_metric("rouge-w-1.2")
     (SkipBigrams(skip=4, unigrams=True), Subsequence(weight=1.2, runs=True))
     """
@@ -59,12 +57,12 @@ def parse_metric(name: str) -> Metric:
 
 
 def parse_metrics(names: Iterable[str]) -> dict[str, Metric]:
-    """Return name -> metric, in the order given; a single name may stand alone."""
+    """Return name -> metric in the caller's order; a single name need not be in a list."""
     names = [names] if isinstance(names, str) else list(names)
     if odd := [name for name in names if not isinstance(name, str)]:
         raise TypeError(f"A metric is named by a string like 'rouge-1', but found {describe(odd[0])}.")
     if not names:
-        raise ValueError("Name at least one metric, such as 'rouge-1'; found none.")
+        raise ValueError("Give at least one metric, such as 'rouge-1'; found none.")
     return {name: parse_metric(name) for name in names}
 
 
@@ -91,10 +89,10 @@ def ratio(above: float, below: float) -> float:
 
 
 class Sizes(NamedTuple):
-    """What the hits against each reference are out of: its number of grams; or its lines, for ROUGE-L and ROUGE-W.
+    """The largest possible number of hits against each reference: its grams, or its lines for ROUGE-L and ROUGE-W.
 
-    The size of lines is the sum of length^power over them (ROUGE-L: power = 1). It weighs size^power, as does that of
-    a candidate, its number of tokens; and the ratio is brought back by the root 1 / power.
+    With `lines`, the size is the sum of length^power over the lines (ROUGE-L: power = 1). A candidate then counts as
+    its number of tokens to the same power, and the ratio of hits and size is taken to 1 / power.
     """
 
     each: list[float]
@@ -104,7 +102,7 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Combination:
-    """How the hits of a candidate against several references become one score: "average" or "best", and alpha."""
+    """How hits against several references become one score: by "average" or "best", and with which alpha."""
 
     how: str
     alpha: float
@@ -116,7 +114,7 @@ class Combination:
     def __call__(self, hits: Sequence[float], sizes: Sizes, size: int) -> Score:
         """Combine the hits against references of these sizes, for a candidate of this size.
 
-        F = P R / ((1 - alpha) P + alpha R) is taken from the rounded recall and precision, and is rounded again.
+        F = P R / ((1 - alpha) P + alpha R) is computed from the rounded recall and precision, and rounded again.
         """
         each, power, lines = sizes
         root = 1 / power if lines else 1.0

@@ -1,4 +1,4 @@
-"""What a text is, how much of it is read under a byte or a word limit, and the tokens that are made of it."""
+"""Reads texts for ROUGE: cuts them to a number of bytes or words, and splits them into tokens."""
 
 import re
 import unicodedata
@@ -14,9 +14,9 @@ Text = str | bytes | Sequence[str] | Sequence[bytes]
 
 
 class TokenizedText(NamedTuple):
-    """The tokens of a text, and those of each line where ROUGE-L or ROUGE-W asks for them.
+    """The tokens of a text, and of each of its lines if ROUGE-L or ROUGE-W needs them.
 
-    Under a byte limit the two are not cut alike (see Limit.cut).
+    A limit in bytes cuts the two in different ways (see Limit.cut).
     """
 
     tokens: list[str]
@@ -24,7 +24,7 @@ class TokenizedText(NamedTuple):
 
 
 class EmptyTextWarning(UserWarning):
-    """A candidate or a reference has no token, so that there is nothing to compare."""
+    """Warns that a candidate or a reference has no token, so that there is nothing to compare."""
 
 
 def as_bytes(text: object) -> bytes:
@@ -40,7 +40,7 @@ def as_bytes(text: object) -> bytes:
 
 @dataclass(frozen=True)
 class Limit:
-    """How much of every text is read: at most so many bytes, so many words, or (neither given) all of it."""
+    """How much of every text is read: at most so many bytes or words, or all of it."""
 
     n_bytes: int | None = None
     n_words: int | None = None
@@ -53,11 +53,10 @@ class Limit:
                 check_int(n, name, low=1)
 
     def cut(self, text: bytes, *, aligned: bool = False) -> list[bytes]:
-        r"""Return the lines that are read: whole while their sum is below the limit, then the head of one more.
+        r"""Return the lines that are read: whole lines up to the limit, then the beginning of one more.
 
-        Lines end at line feeds alone, and those of length zero are dropped; a carriage return stays, and is counted.
-        The spaces that join the lines are not counted. For the lines that ROUGE-L and ROUGE-W have aligned,
-        ROUGE-1.5.5 compares each with the whole byte limit, as if it were the first.
+        Lines end only at line feeds, and empty ones are dropped; a carriage return stays and counts, but spaces between
+        lines do not. If lines are `aligned` (ROUGE-L and ROUGE-W), ROUGE-1.5.5 allows each the whole limit in bytes.
 
         >>> Limit(n_bytes=9).cut(b"one two\nthree"), Limit(n_words=3).cut(b"one two\nthree four")
         ([b'one two', b'th'], [b'one two', b'three'])
@@ -78,28 +77,28 @@ class Limit:
         return kept
 
     def head(self, text: bytes) -> bytes:
-        """Return what is read in one piece, with something between any two lines."""
+        """Return what is read as one piece, with a space or line feed between lines."""
         if self.n_words is None and (self.n_bytes is None or len(text) < self.n_bytes):
             return text  # nothing to cut
         return b" ".join(self.cut(text))
 
 
 def chunks(line: bytes) -> list[bytes]:
-    """Split at ASCII whitespace as Perl does: a line that starts with it has an empty chunk first."""
+    """Split at ASCII whitespace as Perl does: a line that begins with it has an empty chunk first."""
     words = line.split()
     return [b"", *words] if words and line[:1].isspace() else words
 
 
-# Byte -> byte: A-Z in lower case, a-z and 0-9 as they are, a space for everything else.
+# a byte for each byte: lower case for A-Z, a-z and 0-9 unchanged, a space for everything else
 OFFICIAL = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 32 for byte in bytes(range(256)).lower()
 )
 
 
 class Tokenizer:
-    """The rule that makes tokens of a text: that of ROUGE-1.5.5 ("official"), or Unicode words in folded case.
+    """Splits texts into tokens: those of ROUGE-1.5.5 ("official"), or Unicode words in folded case.
 
-    `stem` says whether official tokens are stemmed; for Unicode words it is the stemmer to use (True means none).
+    `stem` says whether official tokens are stemmed. For Unicode words it is the stemmer to use, and True means none.
     """
 
     def __init__(self, kind: str = "official", stem: bool | Stemmer = True) -> None:
@@ -145,14 +144,14 @@ def tokenize(
 def unicode_words(text: str) -> list[str]:
     """Return runs of letters, digits and their marks, in folded case and composed form (NFC).
 
-    As in Unicode's default word boundaries (UAX 29), each Han or Hiragana character is a word of its own.
+    Each Han or Hiragana character is a word of its own, as in Unicode's default word boundaries (UAX 29).
     """
     return word_pattern().findall(unicodedata.normalize("NFC", text.casefold()))
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    # \w has no combining marks, without which words of Hindi or Tamil fall apart; no joiners either.
+    # \w has no combining marks and joiners, which words of Hindi or Tamil need
     marks = "".join(chr(c) for c in range(0x300, 0x1F000) if unicodedata.category(chr(c)).startswith("M"))
     alone = "\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     letter = rf"[^\W_{alone}]"

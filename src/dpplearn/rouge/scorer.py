@@ -1,4 +1,4 @@
-"""Scores of candidates against references: the options, references made ready, and `score` and `Rouge` on top."""
+"""Scores of candidates against references: `score` and `Rouge`, their options, and prepared references."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ from dpplearn.rouge.reading import Limit, Text, TokenizedText, Tokenizer, as_byt
 from dpplearn.rouge.stems import Stemmer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
-CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
-FEWEST_CELLS = 1000  # of these for a candidate
+CELLS = 1 << 20  # size of the arrays for candidates that are scored together
+FEWEST_CELLS = 1000  # of these for each candidate, at least
 
 
 class RougeOptions:
-    """The options of :func:`dpplearn.rouge.score`, checked once."""
+    """The checked options of :func:`dpplearn.rouge.score`."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class RougeOptions:
         self.reach = max([1, *ngrams, *pairs])  # from the first to the last token of a gram
 
     def read(self, text: Text) -> TokenizedText:
-        """Return the tokens of as much of the text as the limit allows."""
+        """Return the tokens of a text, up to the limit."""
         data = as_bytes(text)
         lines = [self.tokenizer(line) for line in self.limit.cut(data, aligned=True)] if self.needs_lines else None
         return TokenizedText(self.tokenizer(self.limit.head(data)), lines)
@@ -67,10 +67,10 @@ COUNTERS: dict[type, Callable[[Any, NumberedTexts], GramCounter | SubsequenceCou
 
 
 class PreparedReferences:
-    """The counts of every reference, ready for candidates.
+    """The counts of all references, prepared for candidates.
 
-    Only the tokens of `vocabulary` are told apart; all others are one token that matches nothing. The references
-    themselves serve any candidate; a candidate's own tokens are fewer, and enough for that candidate.
+    Only the tokens of `vocabulary` get numbers; all others count as one token that matches nothing. With the references
+    as vocabulary any candidate can be scored; the candidate alone is a smaller vocabulary that serves only itself.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class PreparedReferences:
         texts = self.vocabulary.number(references)
         self.counters = {name: COUNTERS[type(metric)](metric, texts) for name, metric in options.metrics.items()}
         grams = [counter.counts.size for counter in self.counters.values() if isinstance(counter, GramCounter)]
-        self.width = max([FEWEST_CELLS, *grams])  # array cells that each candidate needs, about
+        self.width = max([FEWEST_CELLS, *grams])  # array cells for each candidate, about
 
     def score(self, candidates: Sequence[TokenizedText]) -> list[dict[str, Score]]:
         """Return the scores of each candidate by metric."""
         texts = self.vocabulary.number(candidates)
         scores: list[dict[str, Score]] = [{} for _ in candidates]
         for name, counter in self.counters.items():
-            for own, hits, length in zip(scores, counter.hits(texts), texts.lengths, strict=True):
-                own[name] = self.options.combine(hits, counter.sizes, counter.size(length))
+            for by_metric, hits, length in zip(scores, counter.hits(texts), texts.lengths, strict=True):
+                by_metric[name] = self.options.combine(hits, counter.sizes, counter.size(length))
         return scores
 
 
@@ -110,24 +110,23 @@ def score(
     Parameters
     ----------
     candidate : str or list of str
-        A text, one sentence per line, or its sentences.
+        A text with one sentence per line, or a list of sentences.
     references : list of (str or list of str)
         The texts to compare with.
     metrics : iterable of str
         "rouge-1", "rouge-2", ... (n-grams); "rouge-l"; "rouge-w-1.2" (any weight from 1); "rouge-su4" and
-        "rouge-s4" (skip-bigrams at any distance, with and without single tokens). Capital letters are read too;
-        the scores are found under the names given.
+        "rouge-s4" (skip-bigrams at any distance, with and without single tokens). The result has the same names.
     bytes, words : int, optional
-        Read so much of the candidate and of every reference.
+        Read only this much of the candidate and of every reference.
     stem : bool or callable
-        Whether to stem. With tokenizer="unicode", the function that stems a word, if any.
+        Whether to stem. With tokenizer="unicode", a function that stems a word.
     combine : {"average", "best"}
-        Over all references together, or the reference with the highest recall.
+        Use all references together, or the one with the highest recall.
     alpha : float
         F = P R / ((1 - alpha) P + alpha R): 0.5 gives the harmonic mean, 0 gives F = R, 1 gives F = P.
     tokenizer : {"official", "unicode"}
-        Official tokens are ASCII letters and digits. "unicode" takes words of any script in folded case: use
-        it for other languages than English, and do not call the result ROUGE-1.5.5.
+        Official tokens consist of ASCII letters and digits. "unicode" takes words of any script in folded case. It is
+        meant for other languages than English, and its scores are not those of ROUGE-1.5.5.
 
     Returns
     -------
@@ -145,9 +144,9 @@ def score(
 
 
 class Rouge:
-    """References made ready, to score many candidates against.
+    """Prepared references, to score many candidates against.
 
-    The parameters are those of :func:`score`, named.
+    The parameters are those of :func:`score`; all but the first two are keywords.
 
     Examples
     --------
@@ -172,7 +171,7 @@ class Rouge:
         return self._references.score([self._options.read(candidate)])[0]
 
     def score_many(self, candidates: Iterable[Text]) -> list[dict[str, Score]]:
-        """The scores of each candidate in order, which takes less time together than one by one."""
+        """Score each candidate; this is faster than scoring them one by one."""
         if isinstance(candidates, str):
             raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
         texts, size = list(candidates), max(CELLS // self._references.width, 1)

@@ -1,8 +1,8 @@
-"""The form under which ROUGE counts a token: irregular forms from a table, the others by Porter's stemmer.
+"""The stems that ROUGE counts: irregular forms from a table, all others by Porter's stemmer.
 
-In Porter's stemmer (1980), as ROUGE-1.5.5 runs it, a word is read as [C](VC)^m[V]: C and V are runs of consonants and
-of vowels, and m is its measure. Each step looks for the longest suffix in its table and applies that rule alone, if the
-rule's condition holds.
+Porter's stemmer (1980), as ROUGE-1.5.5 has it, reads a word as [C](VC)^m[V], where C and V are runs of consonants and
+of vowels, and m is the measure of the word. Each step finds the longest suffix in its table, and applies only that
+rule, if its condition holds.
 """
 
 import gzip
@@ -26,8 +26,8 @@ STEP_4 = dict.fromkeys((
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
     "ize",
 ), "")  # fmt: skip
-# Suffixes (longest first), their rules, and the least measure of what stands before. Step 4 runs in three passes,
-# unlike Porter's one (departmental: depart): its table, -ment, and then -ent or -ion.
+# suffixes (longest first), their rules, and the least measure of the stem before them; unlike Porter's, step 4 has
+# three passes (departmental becomes depart): its table, then -ment, then -ent or -ion
 PASSES = [
     (tuple(sorted(rules, key=len, reverse=True)), rules, least)
     for rules, least in ((STEP_2, 1), (STEP_3, 1), (STEP_4, 2), ({"ment": ""}, 2))
@@ -37,8 +37,6 @@ PASSES = [
 def porter(word: str) -> str:
     """Return the Porter stem of a word in lower case.
 
-    Examples
-    --------
     >>> [porter(word) for word in ("relational", "hopping", "carry", "departmental", "basement")]
     ['relat', 'hop', 'carri', 'depart', 'basem']
     """
@@ -54,10 +52,7 @@ def porter(word: str) -> str:
 
 
 def shape(word: str) -> str:
-    """Return one c (consonant) or v (vowel) per letter.
-
-    A y is a vowel after a consonant and a consonant elsewhere; digits are consonants.
-    """
+    """Return c (consonant) or v (vowel) for each letter; y is a vowel after a consonant, and digits are consonants."""
     form = word.translate(LETTERS)
     if "y" not in form:
         return form
@@ -74,12 +69,12 @@ def measure(stem: str) -> int:
 
 
 def ends_short(word: str) -> bool:
-    """Whether the word ends consonant, vowel, consonant, and not in w, x or y: *o in Porter's paper."""
+    """Whether the word ends in consonant, vowel, consonant, but not in w, x or y (*o in Porter's paper)."""
     return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 
 def step_1(word: str) -> str:
-    """Plurals, -ed and -ing, and a final y."""
+    """Treat plurals, -ed and -ing, and a final y."""
     if word.endswith(("sses", "ies")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith("ss"):
@@ -97,7 +92,7 @@ def step_1(word: str) -> str:
 
 
 def repair(stem: str) -> str:
-    """Give back the e, or take the doubled letter, that -ed and -ing had hidden."""
+    """Restore the e, or remove the doubled letter, before -ed and -ing."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
     doubled = len(stem) > 1 and stem[-1] == stem[-2] and shape(stem)[-1] == "c"
@@ -109,7 +104,7 @@ def repair(stem: str) -> str:
 
 
 def step_5(word: str) -> str:
-    """A final e, and one of a final ll."""
+    """Remove a final e, and one of a final ll."""
     if word.endswith("e"):
         m = measure(word[:-1])
         if m > 1 or (m == 1 and not ends_short(word[:-1])):
@@ -123,17 +118,15 @@ T = TypeVar("T")
 Stemmer = Callable[[str], str]
 
 REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
-LONGEST = 40  # letters of a word worth keeping
+LONGEST = 40  # letters; longer words are not kept
 
 
 @cache
 def irregular_forms() -> dict[str, str]:
     """Return irregular form -> lemma, as ROUGE-1.5.5 has them for every token of more than three letters.
 
-    Made from WordNet 3.0 by scripts/build_exceptions.py; WordNet's licence lies beside the data.
+    They are made from WordNet 3.0 by scripts/build_exceptions.py; WordNet's licence is beside the data.
 
-    Examples
-    --------
     >>> irregular_forms()["children"], len(irregular_forms())
     ('child', 5934)
     """
@@ -145,8 +138,6 @@ def irregular_forms() -> dict[str, str]:
 def stem(token: str) -> str:
     """Return the form under which ROUGE-1.5.5 counts a token.
 
-    Examples
-    --------
     >>> [stem(token) for token in ("cats", "was", "carried", "carry", "21st")]
     ['cat', 'was', 'carry', 'carri', '21st']
     """
@@ -157,7 +148,7 @@ def stem(token: str) -> str:
 
 
 class Memory(dict[str, T]):
-    """Token -> stem, or what else is made of one, on first use; emptied when full, so that no server grows for ever."""
+    """Token -> stem, computed on first use; it is emptied when full, so that the memory of a server does not grow."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
@@ -166,10 +157,10 @@ class Memory(dict[str, T]):
     def __missing__(self, token: str) -> T:
         if len(self) >= REMEMBERED:
             self.clear()
-        found = self.make(token)
+        value = self.make(token)
         if len(token) <= LONGEST:
-            self[token] = found
-        return found
+            self[token] = value
+        return value
 
 
 STEMS = Memory(stem)

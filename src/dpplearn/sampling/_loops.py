@@ -1,4 +1,4 @@
-"""The loop of elimination."""
+"""The compiled loop of the samplers `elimination` and `jumps`."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from dpplearn._numba import jit
 def decide(A, u, chosen, log_goal):
     """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
 
-    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1. With
-    `log_goal` up to 0 some item is chosen: the first at which the log chance of none so far falls below `log_goal`.
+    The pivot is the probability of the item given the choices before it, less 1 if the item is dropped. If `log_goal`
+    is at most 0, at least one item is chosen: the first at which the log-probability of none so far is below it.
     """
     n = A.shape[0]
     for j in range(n):

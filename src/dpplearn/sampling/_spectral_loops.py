@@ -1,7 +1,7 @@
-"""One exact sample from a DPP whose spectrum is known: pick eigenvectors, then items.
+"""The compiled loops of the spectral sampler: exact samples from a DPP whose spectrum is known.
 
-Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws from the projection
-DPP spanned by V[:, J]. Neither phase touches all n items unless that is the cheaper way.
+Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws from the projection DPP that V[:, J]
+spans. Neither phase touches all n items, unless that is cheaper.
 """
 
 from typing import NamedTuple
@@ -12,23 +12,23 @@ from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
 from dpplearn.sampling import Array
 
-ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
-PROPOSALS = 4  # proposals fetched together: more would mostly be thrown away with the last
+SHARE_ERROR = 1e-9  # eigenvectors of close eigenvalues are no more accurate; samples cannot show the difference
+PROPOSALS = 4  # proposals are fetched together; of more, most would be thrown away at the end of a sample
 
 
 class Work(NamedTuple):
-    """What one stream of samples writes on; `draw_one` leaves its sample in items."""
+    """Working memory of one stream of samples; `draw_one` leaves its sample in `items`."""
 
     J: Array  # (m,) columns chosen in phase 1
     items: Array  # (n,) items chosen in phase 2
-    E: Array  # orthonormal rows that span the items taken so far
-    dots: Array  # (m,) products of a row with those of E
-    waiting: Array  # (PROPOSALS, m + 1) rows proposed but not yet looked at, and their items
+    E: Array  # orthonormal rows that span the items chosen so far
+    dots: Array  # (m,) products of a row with the rows of E
+    waiting: Array  # (PROPOSALS, m + 1) rows of items that are proposed but not yet examined, and the items
 
 
 @jit
 def next_word(state):
-    """The next 64 random bits of xoshiro256++ (Blackman and Vigna, 2021); `state` (4,) uint64 moves on."""
+    """The next 64 random bits of xoshiro256++ (Blackman and Vigna, 2021); updates `state` (4,) uint64."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     x = s0 + s3
     word = ((x << np.uint64(23)) | (x >> np.uint64(41))) + s0
@@ -57,7 +57,7 @@ def exponential(state):
 
 @jit(steps=lambda out: 10 * out.size)
 def fill(state, out):
-    """Uniform numbers into `out`."""
+    """Fill `out` with uniform numbers."""
     for a in range(out.size):
         out[a] = uniform(state)
 
@@ -72,10 +72,10 @@ def make_work(n, m):
 def alias_tables(V, accept, alias):
     """Fill Walker's alias tables (Vose's construction) of the squared columns of V.
 
-    Shares within rounding of 1 count as 1, so that tables, and with them samples, do not depend on the processor.
+    Shares within rounding of 1 count as 1, so that tables and samples do not depend on the processor.
     """
     n, m = V.shape
-    one = 1.0 - ALIKE
+    one = 1.0 - SHARE_ERROR
     w = np.empty(n)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     for j in range(m):
@@ -106,11 +106,11 @@ def alias_tables(V, accept, alias):
 
 @jit(steps=lambda J: 100 + 10 * J.size)
 def choose_vectors(hazard, state, J):
-    """Phase 1: each column j on its own with probability p_j; returns how many are in J.
+    """Phase 1: pick each column j independently with probability p_j; returns how many are in J.
 
-    A unit-rate Poisson process on [0, sum of -log(1 - p)] has no point in a column's stretch with probability
-    exp(log(1 - p_j)) = 1 - p_j, independently. From one point, only the next beyond its column counts, so that the work
-    follows the columns taken, not n.
+    A unit-rate Poisson process on [0, sum of -log(1 - p)] has no point in the interval of column j with probability
+    exp(log(1 - p_j)) = 1 - p_j, independently. After a point we go on behind its column, so the work is proportional to
+    the number of columns picked, not to n.
     """
     k, x = 0, exponential(state)
     while hazard.size > 0 and x < hazard[-1]:
@@ -125,21 +125,20 @@ def choose_vectors(hazard, state, J):
 def choose_k_vectors(log_esp, state, J):
     """Phase 1 of a k-DPP: J has exactly k columns and probability prod(lam_J) / e_k(lam).
 
-    With j columns still to take among the first i, column i is passed over with probability
-    e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
-    e_j falls below u times its value: one binary search per column.
+    With j columns still to pick among the first i, column i is skipped with probability e_j(first i-1) / e_j(first i).
+    These ratios telescope, so the next column is where e_j falls below u times its value: one binary search for each.
     """
     k, i = log_esp.shape[0] - 1, log_esp.shape[1] - 1
     for j in range(k, 0, -1):
         bar = log_esp[j, i] - exponential(state)  # log(u e_j(first i))
-        i = max(np.searchsorted(log_esp[j, : i + 1], bar), j) - 1  # e_j of fewer than j numbers is 0
+        i = max(np.searchsorted(log_esp[j, : i + 1], bar), j) - 1  # since e_j of fewer than j numbers is 0
         J[k - j] = i
     return k
 
 
 @jit
 def orthogonalize(row, E, t, k, dots):
-    """Append to E (rows 0 ... t-1 orthonormal) the direction of row that they do not span; dots = E row."""
+    """Append to E the direction of `row` that its rows 0 ... t-1, which are orthonormal, do not span; dots = E row."""
     before = 0.0
     for c in range(k):
         before += row[c] * row[c]
@@ -150,7 +149,7 @@ def orthogonalize(row, E, t, k, dots):
     norm = 0.0
     for c in range(k):
         norm += row[c] * row[c]
-    if norm < AGAIN * before:  # and twice is enough
+    if norm < AGAIN * before:  # digits were lost; twice is enough
         norm = 0.0
         for s in range(t):
             d = 0.0
@@ -167,12 +166,12 @@ def orthogonalize(row, E, t, k, dots):
 
 @jit
 def project(tables, k, state, work):
-    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
+    """Phase 2 by rejection: put one exact sample of the projection DPP on V[:, J] into items[:k].
 
-    Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
-    |V[i, J]|^2, and accept with the share of that row that the items taken so far do not span
-    (Barthelmé, Tremblay and Amblard, 2023). About k H_k proposals, whatever n is. The proposals do not
-    depend on what was taken, so they are fetched a few at a time, and their cache misses overlap.
+    We propose i from the mixture of v_j(i)^2 over j in J, which is proportional to the leverage |V[i, J]|^2, and accept
+    it with the share of that row that the items chosen so far do not span (Barthelmé, Tremblay and Amblard, 2023). This
+    takes about k H_k proposals, whatever n is. Proposals do not depend on earlier choices, so a few are fetched
+    together, and their cache misses overlap.
     """
     V, accept, alias, waiting = tables.V, tables.accept, tables.alias, work.waiting
     J, items, E, dots = work.J, work.items, work.E, work.dots
@@ -192,7 +191,7 @@ def project(tables, k, state, work):
         leverage = 0.0
         for c in range(k):
             leverage += waiting[at, c] * waiting[at, c]
-        # accept iff residual > u leverage; subtract the spanned part and stop when it is used up
+        # we accept if residual > u leverage: subtract the spanned part until nothing is left to spare
         spare = leverage * (1.0 - uniform(state)) - 1e-14 * leverage
         for s in range(t):
             d = 0.0
@@ -211,7 +210,7 @@ def project(tables, k, state, work):
 
 @jit
 def complement(chosen, k, n):
-    """Turn the k numbers in chosen into the n - k others, ascending; returns how many."""
+    """Replace the first k numbers of `chosen` by the n - k others, ascending; returns how many these are."""
     left_out = np.ones(n, np.uint8)
     for c in range(k):
         left_out[chosen[c]] = 0
@@ -225,12 +224,12 @@ def complement(chosen, k, n):
 
 @jit
 def draw_one(tables, state, work, smallest, largest):
-    """One sample into work.items; returns its size, or -1 where that is not from smallest to largest."""
+    """Draw one sample into work.items; returns its size, or -1 if that is not between smallest and largest."""
     n, m = tables.V.shape
     J, items = work.J, work.items
     if tables.log_esp.shape[0] > 0:
         k = choose_k_vectors(tables.log_esp, state, J)
-    else:  # not by `tables`, of which there are two types: compiled once
+    else:  # this function takes an array, because `tables` has two types and would be compiled twice
         k = choose_vectors(tables.hazard, state, J)
     if not smallest <= k <= largest:
         return -1
@@ -246,14 +245,14 @@ def draw_one(tables, state, work, smallest, largest):
 
 
 def steps_of_drawing(size, room):
-    """Of k items: about k log k proposals, each with up to k products of k terms."""
-    k = max(room - 64, 0) / size  # room for more
+    """The steps of samples of k items: about k log k proposals, each with up to k products of k terms."""
+    k = max(room - 64, 0) / size  # a little more than the expected size
     return size * (200 + 10 * k + 0.5 * k**3 * np.log(2 + k))
 
 
 @jit(steps=steps_of_drawing)
 def draw_block(tables, state, size, sizes, room, smallest, largest):
-    """`size` samples, one after another: lengths into sizes, -1 where not from smallest to largest; their items."""
+    """Draw `size` samples, put their sizes (or -1, as from `draw_one`) into `sizes`, and return all their items."""
     work = make_work(*tables.V.shape)
     out = np.empty(max(room, 1), np.int32)
     end = 0
@@ -262,7 +261,7 @@ def draw_block(tables, state, size, sizes, room, smallest, largest):
         sizes[s], k = k, max(k, 0)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)
-            for c in range(end):  # one by one: numba compiles text, for an error, into an assignment of slices
+            for c in range(end):  # an assignment of slices would make numba compile an error message
                 grown[c] = out[c]
             out = grown
         for c in range(k):

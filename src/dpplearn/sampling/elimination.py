@@ -1,7 +1,7 @@
-"""Exact samples by elimination: items are decided one after the other, in blocks, so that BLAS does the work.
+"""Exact samples by elimination: items are decided one after the other, in blocks, so that BLAS does most of the work.
 
 The pivot of an item is its probability given the choices before it. After a block S of decided items, the kernel of the
-others is K - K_.S M^-1 K_S., where M is K_S less 1 on the diagonal for each item that was dropped (Poulson, 2020).
+others is K - K_.S M^-1 K_S., where M is K_S minus 1 on the diagonal for each item that was dropped (Poulson, 2020).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def eliminate(K: FloatArray, u: FloatArray) -> IntArray:
 
 
 def eliminate_rows(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
-    """The same from K = Q W Q^T, where only W changes: O(n d^2)."""
+    """One subset as from `eliminate`, for K = Q W Q^T, where only W changes, in O(n d^2)."""
     chosen = np.empty(len(Q), np.bool_)
     for start in range(0, len(Q), BLOCK):
         S = slice(start, start + BLOCK)
@@ -40,7 +40,7 @@ def eliminate_rows(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
 
 
 def decide_block(K: FloatArray, u: FloatArray, chosen: np.ndarray) -> FloatArray:
-    """Decide the items of a block, into `chosen`; returns M."""
+    """Decide the items of a block, write the choice into `chosen`, and return M."""
     from dpplearn.sampling._loops import decide
 
     M = K.copy()

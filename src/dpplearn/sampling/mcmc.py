@@ -1,7 +1,7 @@
-"""A Markov chain over subsets, for kernels of which only single entries are known.
+"""A Markov chain over subsets, for kernels that only return single entries.
 
-The chain's law converges to the DPP; its draws are neither exact nor independent, unlike those of
-every other sampler here. It starts from a greedy set, whose determinant is positive.
+Its law converges to the DPP, but unlike those of the other samplers here its draws are neither exact nor independent.
+It starts from a greedy set, whose determinant is positive.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dpplearn._precision import ZERO_GAIN
 from dpplearn._run.stop import check_stop
 from dpplearn.sampling import end_to_end
 
-MOST_MOVES = 10**11  # a day, or a week
+MOST_MOVES = 10**11  # more than anyone can wait for
 
 
 class MarkovChain:
-    """A kernel given by a function (i, j) -> L_ij, the present set Y, L_Y and its log-determinant."""
+    """A kernel (i, j) -> L_ij with the current set Y, L_Y and its log-determinant."""
 
     def __init__(self, kernel: Callable[[int, int], float], n: int) -> None:
         self.kernel, self.n = kernel, n
@@ -47,22 +47,19 @@ class MarkovChain:
         return np.array([self.entry(i, i) for i in range(self.n)], np.float64)
 
     def start_greedy(self, k: int | None) -> None:
-        """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
+        """Take the item that multiplies det(L_Y) most, k times, or as long as the factor is above 1."""
         whole = self.diagonal()
         if whole.min() < 0.0:
             i = int(whole.argmin())
             raise ValueError(f"The kernel must have a non-negative diagonal, but L({i}, {i}) = {whole[i]}.")
         gain, Y = whole.copy(), np.empty(0, np.int64)
-        L, factor = np.empty((0, self.n)), np.empty((0, self.n))  # rows of L, and what is left of them
+        L, factor = np.empty((0, self.n)), np.empty((0, self.n))  # rows of L, and of its Cholesky factor
         while k is None or Y.size < k:
             i = int(gain.argmax())
             if gain[i] <= (1.0 if k is None else ZERO_GAIN * whole[i]):
                 if k is None:
                     break
-                raise ValueError(
-                    f"k must be at most the rank of the kernel, found {k}: {Y.size} items, taken greedily, span all "
-                    "others to working precision."
-                )
+                raise ValueError(f"k must be at most the rank of the kernel ({Y.size}), found {k}. Ask for fewer.")
             row = self.row(i, np.arange(self.n))
             check_symmetric(i, row[Y], Y, L[:, i])
             left = (row - factor[:, i] @ factor) / np.sqrt(gain[i])
@@ -73,9 +70,9 @@ class MarkovChain:
         self.log_det = logdet(self.L_Y)
 
     def move(self, u: FloatArray, fixed_size: bool) -> None:
-        """Toggle one item, or swap one in Y for one outside, by four uniform numbers.
+        """Toggle one item, or swap an item of Y for another one, by four uniform numbers.
 
-        Each move is proposed with equal chance from both sides, and is accepted with probability min(1, ratio of
+        A move and its reverse are proposed with equal probability, and accepted with probability min(1, ratio of
         determinants).
         """
         i, toggle = min(int(u[1] * self.n), self.n - 1), not fixed_size and u[0] < 0.5
@@ -106,10 +103,7 @@ def check_symmetric(i: int, row: FloatArray, items: IntArray, column: FloatArray
 def sample_mcmc(
     chain: MarkovChain, size: int, rng: Generator, k: int | None, burn_in: int | None = None, thin: int | None = None
 ) -> tuple[IntArray, IntArray]:
-    """`size` states of the chain, `thin` moves apart (n, or 100), after `burn_in` moves (20 times as many).
-
-    Returns indptr and indices.
-    """
+    """indptr and indices of `size` states, `thin` moves apart (default: n, at least 100), after `burn_in` (20 thin)."""
     usual = max(chain.n, 100)
     burn_in, thin = 20 * usual if burn_in is None else burn_in, usual if thin is None else thin
     if burn_in + size * thin > MOST_MOVES:

@@ -1,4 +1,4 @@
-"""Summaries of a whole corpus, a line for each cluster in its order, what failed among them; a stopped run goes on."""
+"""Summaries of a whole corpus: a line of JSON for each cluster, in its order, or what went wrong with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from dpplearn.summarize.summarizer import Summarizer
 
 
 class BatchOutcome(NamedTuple):
-    """How many summaries were written, and what went wrong with the other clusters: their names, and why."""
+    """How many summaries were written, and the names of the clusters that failed, each with the reason."""
 
     done: int
     failed: list[tuple[str, str]]
@@ -44,8 +43,8 @@ def summarize_corpus(
 ) -> BatchOutcome:
     """Write a line of JSON for each cluster of a corpus: its summary, or an error.
 
-    Options are those of `Summarizer.summarize`. What is done is kept in the folder `work` until all is, and only then
-    is `out` written, as a whole.
+    Options are those of `Summarizer.summarize`. Finished pieces are kept in the folder `work`, so that a run that was
+    stopped goes on; `out` is written as a whole at the end.
     """
     from dpplearn import __version__
 
@@ -55,21 +54,15 @@ def summarize_corpus(
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
         files, notes = corpus.work_through(
-            "Summarizing",
-            "summaries",
-            summarize_piece,
-            (model, options, explain),
-            folder=folder,
-            workers=workers,
-            progress=as_progress(progress),
-            size=lambda path: path.read_bytes().count(b"\n"),
-            ending=".jsonl",
-        )
+            "Summarizing", "summaries", summarize_piece, (Summarizer.load(model), options, explain),
+            folder=folder, workers=workers, progress=as_progress(progress),
+            size=lambda path: path.read_bytes().count(b"\n"), ending=".jsonl",
+        )  # fmt: skip
+        lines = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
+        # errors of a reader that does not read in pieces come last
+        bad = ({"id": name, "error": why} for kind, why, name in notes.omissions if kind == "bad")
         with replace_file(out, "w") as file:
-            told = (json.loads(line) for path in files for line in path.read_bytes().splitlines())
-            # what a reader without pieces could not read comes last
-            bad = ({"id": name, "error": said} for kind, said, name in notes.passed if kind == "bad")
-            for record in chain((counted(one, census) for one in told), bad):
+            for record in chain((counted(line, census) for line in lines), bad):
                 if "error" in record:
                     failed.append((str(record["id"] or ""), record["error"]))
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -79,7 +72,7 @@ def summarize_corpus(
 
 
 def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
-    """A record as it is written: an id that came before is an error, as it is in `read_clusters`."""
+    """A record as it is written; it is an error if its id came before, as in `read_clusters`."""
     path, line = record.pop("path"), record.pop("line")
     if "error" not in record:
         try:
@@ -90,39 +83,34 @@ def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
     return record
 
 
-@lru_cache(maxsize=1)
-def summarizer_of(model: Path | None, _: int) -> Summarizer:
-    """The model, kept in a worker for the next piece."""
-    return Summarizer.load(model)
-
-
 def summarize_piece(
-    piece: CorpusPiece, out: Path, model: Path | None, options: Mapping[str, Any], explain: bool
+    piece: CorpusPiece, out: Path, summarizer: Summarizer, options: Mapping[str, Any], explain: bool
 ) -> int:
-    """Write a line for each cluster of a piece, in their order, also for those that cannot be read; how many."""
-    summarizer = summarizer_of(model, 0 if model is None else model.stat().st_mtime_ns)
+    """Write a line for each cluster of a piece, in order, also for those that cannot be read; returns how many."""
     notes, records = replace(piece.source.fresh(), skip_bad=True), list[dict[str, Any]]()
     where = {"path": str(notes.path)}
     for entry in chain(piece.entries(notes), [None]):
-        unread = ((why, name) for kind, why, name in notes.passed if kind in ("left", "bad"))  # before this entry
+        unread = ((why, name) for kind, why, name in notes.omissions if kind in ("left", "bad"))  # before this entry
         records += [where | {"line": None, "id": name, "error": why} for why, name in unread]
-        notes.passed.clear()
+        notes.omissions.clear()
         if entry is not None and entry.cluster is not None:
-            found = record_of(summarizer, entry.cluster, options, explain)
-            records.append(where | {"line": entry.line, "id": entry.cluster.id} | found)
+            record = record_of(summarizer, entry.cluster, options, explain)
+            records.append(where | {"line": entry.line, "id": entry.cluster.id} | record)
     write_whole(out, "".join(json.dumps(record) + "\n" for record in records).encode())
     return len(records)
 
 
 def record_of(summarizer: Summarizer, cluster: Cluster, options: Mapping[str, Any], explain: bool) -> dict[str, Any]:
-    """A summary, an error in its place, and what was warned of."""
+    """A summary, or an error in its place, with the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             summary = summarizer.summarize(cluster, **options)
-            told = {"text": summary.text, "length": summary.length, "budget": summary.budget, "unit": str(summary.unit)}
-            told |= {"note": summary.note} if summary.note else {}
-            found = summary.to_dict() if explain else told
+            record = {name: getattr(summary, name) for name in ("text", "length", "budget")} | {
+                "unit": str(summary.unit)
+            }
+            record |= {"note": summary.note} if summary.note else {}
+            record = summary.to_dict() if explain else record
         except (ValueError, RecursionError, MemoryError) as error:
-            found = {"error": str(error) or type(error).__name__}
-    return found | ({"warnings": [str(one.message) for one in caught]} if caught else {})
+            record = {"error": str(error) or type(error).__name__}
+    return record | ({"warnings": [str(one.message) for one in caught]} if caught else {})

@@ -1,4 +1,4 @@
-"""The summarizer of section 7: learn what good extracts look like, then choose the best set of sentences."""
+"""The summarizer of section 7: it learns what good extracts look like, then chooses the best set of sentences."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_subset, warn_user
+from dpplearn._checks import IntArray, Items, check_choice, check_subset, warn_user
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
+from dpplearn.summarize.corpora.documents import Given, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import CHRONOLOGICAL, ORDERS, SAMPLES, Decision
-from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import extracts
-from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
@@ -33,7 +32,7 @@ from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, sett
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
 
-FOUND_BY_FIT = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
+FITTED = ("_trained", "model_", "theta_", "theta_std_", "rho_", "features_", "language_", "training_")
 
 
 class Summarizer(SummarizerSettings):
@@ -44,20 +43,22 @@ class Summarizer(SummarizerSettings):
     features : {"general", "paper"}
         Quality features of sentences, see `SentenceFeatures`: for any kind of text, or those of section 7.2.
     decoder : {"consensus", "greedy", "sampled", "local", "exact"}
-        How the set of sentences is found: the one that agrees most with those of the model; Algorithm 2;
-        the most probable of 10^6 samples; or another of `dpplearn.decoding`. The consensus decoder, which averages over
-        sets, learns from one extract for each reference; the others, which look for the one best set, learn from one
-        for all references together, as in the paper.
+        How the set of sentences is found: the set that agrees most with those of the model; Algorithm 2;
+        the most probable of 10^6 samples; or another of `dpplearn.decoding`. The consensus decoder averages over
+        sets, and learns from one extract for each reference. The others look for the one best set, and learn from one
+        extract for all references together, as in the paper.
     budget, unit : float and str or callable
         Length of the summaries to learn from, and of those that `dpplearn evaluate` scores: "bytes", "words",
-        "sentences", "tokens", or a function of a text. Those that `summarize` makes have a length of their own.
+        "sentences", "tokens", or a function of a text. `summarize` takes a length of its own.
     rho : float
-        Constant similarity feature (section 7.2): more makes all sentences more alike, and repel each other more.
+        Constant similarity feature (section 7.2): more makes all sentences more alike, so that they repel each other
+        more.
     prior_variance : float
-        Of the Gaussian prior on the weights.
+        Variance of the Gaussian prior on the weights.
     language : str, optional
-        English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
-        they are not. "any" goes by each cluster's own, as the model that comes with dpplearn does.
+        Language of the clusters, English by default. English words are stemmed as ROUGE does it where summaries are
+        compared; those of other languages are not. With "any" each cluster has its own language, as in the model that
+        comes with dpplearn.
     oracle : {"pairs", "paper"}
         Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, or the paper's; see
         `dpplearn.summarize.model.oracle`.
@@ -70,9 +71,9 @@ class Summarizer(SummarizerSettings):
         The learned model; its `theta_`, `theta_std_` and `rho_` are also here.
     features_ : SentenceFeatures
     language_ : str or None
-        As given, or what the clusters say.
+        As given, or as the clusters say.
     training_ : dict
-        How much was learned from, and how it went.
+        How many clusters, documents and sentences were learned from, and whether the fit converged.
 
     Examples
     --------
@@ -82,14 +83,7 @@ class Summarizer(SummarizerSettings):
     True
     """
 
-    theta_: FloatArray
-    theta_std_: FloatArray
-    rho_: float
-    features_: SentenceFeatures
-    _trained: Trained
-    language_: str | None
-    training_: dict[str, Any]
-    _bundled = False  # for texts of any length
+    _bundled = False  # whether it is the model that comes with dpplearn, which is for texts of any length
 
     def fit(
         self,
@@ -107,17 +101,17 @@ class Summarizer(SummarizerSettings):
         Parameters
         ----------
         clusters : list of Cluster, or Corpus
-            Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
-            does not grow with it.
+            Each with at least one reference. A corpus (`open_corpus`) is read piece by piece: memory does not grow
+            with it.
         n_jobs, backend, progress
-            As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
+            As in `ConditionalDPP`, for every stage. The result does not depend on them.
         work : path, optional
-            A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
-            when it is done, it is removed. Default: a temporary one.
+            A folder for intermediate files, which every worker can reach. A fit that was stopped continues from it,
+            and a finished one removes it. By default a temporary folder.
         anew : bool
-            Whether a folder with the work of another fit is emptied, instead of refused.
+            Whether a folder with the work of another fit is emptied. By default that is an error.
         out : path, optional
-            Save the model there, as `save` does, before the folder is removed: where that fails, the next fit goes on.
+            Where to save the model before the folder is removed, so that after an error the next fit continues.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
@@ -129,10 +123,9 @@ class Summarizer(SummarizerSettings):
 
     def oracle_items(self, split: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
-        own, language = self.settings, getattr(self, "language_", self.language)
-        budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
-        asked = replace(own, budget=budget, unit=unit, language=language)
-        return extracts(split, asked, [split.cluster.references])[0]
+        length: dict[str, Any] = {name: x for name, x in (("budget", budget), ("unit", unit)) if x is not None}
+        settings = replace(self.settings, language=getattr(self, "language_", self.language), **length)
+        return extracts(split, settings, [split.cluster.references])[0]
 
     def dpp(self, cluster: Given | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
@@ -146,24 +139,23 @@ class Summarizer(SummarizerSettings):
         compress: bool = False,
         about: str | None = None,
     ) -> Prepared:
-        """All that summaries of a cluster have in common, so that many of them take one reading.
+        """Prepare a cluster for several summaries, so that it is split and featurized once.
 
-        Options are those of `summarize`; with `compress` shorter forms stand each after its sentence. Of more than
-        3,000 candidates, the 3,000 are kept that a first choice by the model, part by part, finds best:
-        `.split.sentences` of what is returned.
+        Options are those of `summarize`. With `compress` the shorter forms of a sentence follow it. Of more than
+        3,000 candidates a first choice keeps 3,000, which are `.split.sentences` of the result.
 
         Examples
         --------
         >>> from dpplearn.summarize import Cluster, Summarizer
         >>> summarizer = Summarizer.load()
-        >>> ready = summarizer.prepare(Cluster.example())
-        >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
+        >>> prepared = summarizer.prepare(Cluster.example())
+        >>> [len(summarizer.summarize(prepared, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
         features, model, language, _ = self._trained
         about = None if about is None else check_about(about)
         if isinstance(cluster, SplitCluster | Prepared) and keep_all:
-            raise ValueError("keep_all says how a cluster is read, and this one was read already.")
+            raise ValueError("keep_all must be given where a cluster is split, and this one was split already.")
         if isinstance(cluster, Prepared):
             if cluster.model is not model:
                 raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
@@ -173,18 +165,18 @@ class Summarizer(SummarizerSettings):
         if isinstance(cluster, SplitCluster):
             split = cluster
         else:
-            own = as_cluster(cluster)
-            if message := misread(own, language):
+            cluster = as_cluster(cluster)
+            if note := language_note(cluster, language):
                 advice = "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one."
-                warn_user(f"{message} Train a model on clusters in that language {advice}")
-            split = features.read(own, keep_all=keep_all)
+                warn_user(f"{note} Train a model on clusters in that language {advice}")
+            split = features.read(cluster, keep_all=keep_all)
         language = split.cluster.read_as(language)
         split = features.with_forms(split, language) if compress and split.forms is None else split
-        compressed, asked = compress or split.forms is not None, None if about is None else Question.of(split, about)
-        if len(split) > EXACT:  # of very many sentences, a first choice
-            kept = first_choice(split, model, EXACT, lift=0.0 if asked is None else asked.lift)
-            split, asked = split.only(kept), None if asked is None else asked.only(kept)
-        return Prepared(split, model, language, asked, compressed)
+        compressed, question = compress or split.forms is not None, None if about is None else Question.of(split, about)
+        if len(split) > EXACT:
+            kept = first_choice(split, model, EXACT, lift=0.0 if question is None else question.lift)
+            split, question = split.only(kept), None if question is None else question.only(kept)
+        return Prepared(split, model, language, question, compressed)
 
     def summarize(
         self,
@@ -206,78 +198,68 @@ class Summarizer(SummarizerSettings):
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
-        A budget is a limit: a sentence is taken where the model finds it worth having at this length
-        (`dpplearn.summarize.model.choice`). In sentences it is a number: there are so many, where there are so many
-        with words of their own. Never empty when a sentence fits, never over the budget; when no sentence fits, the
-        best one is cut at the limit, and `note` says so.
+        A budget is a limit: a sentence is taken only if the model finds it worth having at this length
+        (`dpplearn.summarize.model.choice`). A budget in sentences is a number: the summary has that many, as far as
+        there are sentences that differ. It is never empty when a sentence fits, and never over the budget. When no
+        sentence fits, the best one is cut at the limit, and `note` says so.
 
         Parameters
         ----------
         cluster : Cluster, str, path, bytes, Document, or several of these
-            Or what `prepare` made of it. A string is a path where such a file or folder exists, else a text; see
-            `dpplearn.summarize.corpora.given.as_cluster`.
+            Or the result of `prepare`. A string is a path if such a file or folder exists, else a text; see
+            `dpplearn.summarize.corpora.documents.as_cluster`.
         budget : number or str, optional
-            Such as 100, "20%" of the text, or "auto", what suits its length: about 100 words for a cluster of news,
-            growing with the cube root of the words, 60 at least but at most a third of them. Both of these have room
-            for one sentence.
-            Default: what the model was trained for; "auto" for the one that comes with dpplearn, or in another unit.
+            Such as 100, "20%" of the text, or "auto", a length that suits the text: about 100 words for a cluster of
+            news, growing with the cube root of the words, at least 60 but at most a third of them. A share and "auto"
+            always have room for one sentence.
+            Default: that of the model's training; "auto" for the model that comes with dpplearn, or in another unit.
         unit : str or callable, optional
             Default: that of the model for a number, else words.
         decoder : str, optional
-            Another than the summarizer's own.
+            Instead of the summarizer's own.
         diversity : float
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
             Sentences that must be in or out, as numbered in `prepare(cluster).split.sentences`.
         n_samples : int
-            Sets drawn by the decoder "sampled".
+            Number of sets drawn by the decoder "sampled".
         fill : bool
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
-            opens with any sentence.
+            chooses any sentence as the first.
         keep_all : bool
             Which sentences are candidates, as in `Cluster.sentences`.
         about : str, optional
-            A question, or a few words: what the summary is to be about. Sentences that are relevant to it gain quality
-            (`dpplearn.summarize.model.about`); of a very long text, also in the first choice, unless it was prepared.
+            A question or a few words that the summary is to be about. Relevant sentences gain quality
+            (`dpplearn.summarize.model.about`), also in the first choice from a very long text, unless that was
+            prepared.
         order : {"chronological", "source", "importance"}
-            Of the sentences: documents by date where dates are known; as given; or what adds most first.
+            Order of the sentences: documents by date where dates are known; as in the sources; or by what each adds.
         compress : bool
-            Whether shorter forms of sentences are candidates, too, made by dropping spans
-            (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
-            sentence and `dropped` the spans.
+            Whether shorter forms of sentences, made by dropping spans, are candidates too
+            (`dpplearn.summarize.text.short_forms`). At most one form of each sentence is chosen. `full` of a chosen
+            form is the whole sentence, and `dropped` has the spans.
         annotate : bool
-            Whether a sentence says in brackets what its document says of a surname that nobody introduced,
+            Whether brackets add what the document of a sentence says of a surname that nobody introduced,
             "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
-            "Thursday [22 October]". Of English texts.
+            "Thursday [22 October]". In English texts only.
         """
-        how: dict[str, Any] = {"diversity": check_diversity(diversity), "order": check_choice(order, "order", ORDERS)}
-        how |= {"fill": fill, "n_samples": n_samples, "keep_all": keep_all, "compress": compress, "about": about}
-        how |= {"annotate": annotate}
-        return Summary.of(self._decision(cluster, budget, unit, decoder, include, exclude, **how))
-
-    def _decision(
-        self, cluster: Given | SplitCluster | Prepared, budget: Budget | None, unit: Unit | None, decoder: str | None,
-        include: Items = (), exclude: Items = (), *, keep_all: bool = False, compress: bool = False,
-        about: str | None = None, **how: Any,
-    ) -> Decision:  # fmt: skip
-        """What a summary is asked for; `how` are fields of `Decision`."""
-        settings = self.settings
-        name = settings.decoder if decoder is None else check_decoder(decoder)
-        budget, unit = self._length(budget, unit)
-        with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
+        decoder = check_decoder(self.decoder if decoder is None else decoder)
+        diversity, order = check_diversity(diversity), check_choice(order, "order", ORDERS)
+        budget, unit = self.default_length(budget, unit)
+        with blas_threads(0):  # for small matrices a second thread gains little, and waits long on a busy machine
             prepared = self.prepare(cluster, keep_all=keep_all, compress=compress, about=about)
-            pinned, excluded = (
-                check_subset(include, prepared.n, "include"),
-                check_subset(exclude, prepared.n, "exclude"),
-            )
-            allowed = prepared.allowed(pinned, excluded)
+            included = check_subset(include, prepared.n, "include")
+            excluded = check_subset(exclude, prepared.n, "exclude")
+            allowed = prepared.allowed(included, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
-            texts = prepared.split.named if how.get("annotate") else prepared.split.texts
-            budget = settled(budget, unit, prepared.split.whole, texts[best])
-            return Decision(prepared, name, budget, unit, pinned, excluded, allowed, rng=settings.random_state, **how)
+            texts = prepared.split.named if annotate else prepared.split.texts
+            how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
+            how |= {"rng": self.random_state, "n_samples": n_samples}
+            size = settled(budget, unit, prepared.split.whole, texts[best])
+            return Summary.of(Decision(prepared, decoder, size, unit, included, excluded, allowed, **how))
 
-    def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
-        """How long a summary is to be, where it is not said."""
+    def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
+        """Budget and unit of a summary, checked; what is None is what suits the model."""
         if budget is None:
             own = not self._bundled and unit in (None, self.unit)
             budget, unit = (self.budget, self.unit) if own else (AUTO, unit or "words")
@@ -294,42 +276,41 @@ class Summarizer(SummarizerSettings):
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
-        found = cls(**settings.get_params())._keep(trained)
-        found._bundled = path is None
-        return found
+        summarizer = cls(**settings.get_params())._keep(trained)
+        summarizer._bundled = path is None
+        return summarizer
 
     def _keep(self, trained: Trained) -> Self:
-        self._trained = trained
+        self._trained, model = trained, trained.model
+        self.features_, self.language_, self.training_ = trained.features, trained.language, trained.training
+        self.theta_, self.theta_std_, self.rho_ = model.theta_, model.theta_std_, model.rho_
         return self
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in FOUND_BY_FIT:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if "_trained" not in vars(self):
-            from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A fit sets these attributes."""
+            if name not in FITTED:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            from sklearn.exceptions import NotFittedError  # imported late: scikit-learn takes longer than a summary
 
             raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
-        model = self._trained.model
-        return getattr(model, name) if hasattr(model, name) else getattr(self._trained, name.removesuffix("_"))
 
     @property
     def model_(self) -> ConditionalDPP:
-        """The learned model as an estimator of scikit-learn's kind, which that of a file becomes when asked for."""
+        """The learned model as a scikit-learn estimator; one that was read from a file becomes that here."""
         from dpplearn.learning.conditional import ConditionalDPP
 
         model = self._trained.model
         if isinstance(model, ConditionalDPP):
             return model
-        made = ConditionalDPP(self.prior_variance, rho=self.rho)
+        estimator = ConditionalDPP(self.prior_variance, rho=self.rho)
         for name, value in vars(model).items():
-            setattr(made, name, value)
-        return made
+            setattr(estimator, name, value)
+        return estimator
 
 
-@cache
-def bundled() -> Summarizer:
-    """The model that comes with dpplearn, read once."""
-    return Summarizer.load()
+bundled = cache(Summarizer.load)  # the model that comes with dpplearn, read once
 
 
 def summarize(
@@ -344,22 +325,14 @@ def summarize(
 ) -> Summary:
     """A summary of texts, paths, bytes or a Cluster, in one call; options as in `Summarizer.summarize`.
 
-    Parameters
-    ----------
-    given : str, path, bytes, Document, several of these, or a Cluster
-        As in `Summarizer.summarize`.
-    budget, unit : optional
-        As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts, or what
-        `model` was trained for.
-    model : Summarizer or path, optional
-        The model for any language that comes with dpplearn by default.
-    encoding, language : str, optional
-        Of files; of the texts, for a warning where the model is for another.
+    `model` is a Summarizer or the path of a model file, by default the model for any language that comes with dpplearn.
+    `encoding` is that of files, `language` that of the texts, for a warning where the model is for another. Without a
+    budget the summary has a length that suits the texts, or the one that `model` was trained for.
 
     Examples
     --------
     >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt. Shops were shut.", budget=7))
     A storm sank ten boats on Friday.
     """
-    own = model if isinstance(model, Summarizer) else bundled() if model is None else Summarizer.load(model)
-    return own.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)
+    summarizer = model if isinstance(model, Summarizer) else bundled() if model is None else Summarizer.load(model)
+    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)

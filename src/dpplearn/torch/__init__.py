@@ -1,7 +1,7 @@
 """DPPs in PyTorch: batched, differentiable, on any device. `pip install dpplearn[torch]`."""
 
 try:
-    import torch  # noqa: F401  # to say what is missing
+    import torch  # noqa: F401  # here, to raise a helpful error
 except ImportError as error:
     raise ImportError(f"dpplearn.torch needs PyTorch ({error}): pip install 'dpplearn[torch]'.") from None
 

@@ -2,8 +2,8 @@
 
     d log det A = <A^-T, dA>,    d A^-1 = -A^-1 dA A^-1,
 
-so that one factorization gives the value and every derivative. The backward pass is made of differentiable products and
-can be differentiated again. A block whose determinant is 0 has the value -inf and no derivative.
+so one factorization gives the value and every derivative. The backward pass consists of differentiable products and can
+be differentiated again. A block whose determinant is 0 has the value -inf and no derivative.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from torch import Tensor
 from dpplearn._precision import EPS, SINGULAR
 
 Result = TypeVar("Result")
-TRIANGLE = 32  # rows up to which the library inverts a triangle on a GPU; four times as many on a CPU
-SHARE = 0.5  # of what is free, for the work on one batch
-CACHE = 2**27  # bytes of work at a time on a CPU, whose memory is shared with everyone
-INDEFINITE = 1e3  # times n eps: an eigenvalue that is negative by this share of the largest is no rounding
+TRIANGLE = 32  # up to so many rows, the library inverts triangles on a GPU; on a CPU four times as many
+SHARE = 0.5  # the share of the free memory that one batch may use
+CACHE = 2**27  # bytes that one batch may use on a CPU, whose memory other programs share
+INDEFINITE = 1e3  # an eigenvalue more negative than this times n eps times the largest one is not rounding
 
 
 def inverse_lower(C: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ def inverse_lower(C: Tensor) -> Tensor:
     n = C.shape[-1]
     if n <= (TRIANGLE if C.is_cuda else 4 * TRIANGLE):
         return torch.linalg.solve_triangular(C, torch.eye(n, dtype=C.dtype, device=C.device), upper=False)
-    h = TRIANGLE * ((n + TRIANGLE) // (2 * TRIANGLE))  # where the library is fastest: at a multiple of its tiles
+    h = TRIANGLE * ((n + TRIANGLE) // (2 * TRIANGLE))  # a multiple of the library's tiles, where it is fastest
     out = torch.zeros_like(C, memory_format=torch.contiguous_format)
     out[..., :h, :h], out[..., h:, h:] = inverse_lower(C[..., :h, :h]), inverse_lower(C[..., h:, h:])
     out[..., h:, :h] = -(out[..., h:, h:] @ (C[..., h:, :h] @ out[..., :h, :h]))
@@ -36,31 +36,31 @@ def inverse_lower(C: Tensor) -> Tensor:
 
 
 def entry(bad: Tensor) -> str:
-    """The first entry of a batch that a mask marks, in words."""
+    """A phrase for the first entry of a batch that a mask marks."""
     where = torch.nonzero(bad.reshape(bad.shape or (1,)))[0].tolist()
     several = f" ({int(bad.sum())} such entries in all)" if int(bad.sum()) > 1 else ""
     return (f"batch entry {where[0] if len(where) == 1 else tuple(where)}" if bad.ndim else "the kernel") + several
 
 
 def hidden(x: Tensor) -> bool:
-    """Whether values are unknown, as in torch.compile and transforms of torch.func: no error can depend on them."""
+    """Whether values are unknown, as in torch.compile and transforms of torch.func, so that no error can use them."""
     return bool(torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x))
 
 
 def checked(value: Tensor, bad: Tensor, invalid: float | None, name: str, A: Tensor) -> Tensor:
-    """The value, with `invalid` where it is bad; or an error that names the entry."""
+    """The value, with `invalid` in bad entries; if that is None, an error names the entry."""
     if invalid is None and not hidden(bad) and bool(bad.any()):
         nan = bad & ~torch.isfinite(A).all(-1).all(-1)
         what = "holds NaN or inf" if bool(nan.any()) else "is not positive definite"
         raise ValueError(
-            f"{name} {what} at {entry(nan if bool(nan.any()) else bad)}. Mend that kernel, or pass "
-            "invalid=float('nan') for that value there, without a gradient."
+            f"{name} {what} at {entry(nan if bool(nan.any()) else bad)}. Correct that kernel, or pass "
+            "invalid=float('nan') to get NaN there, without a gradient."
         )
     return torch.where(bad, float("nan") if invalid is None else invalid, value)
 
 
 def items_in_front(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """The items of each set in front, as many places as the largest set has, and which of the places are taken."""
+    """The items of each set, followed by others up to the size of the largest set, and which ones are in the set."""
     n = mask.shape[-1]
     k = n if hidden(mask) else max(int(mask.sum(-1).max()) if mask.numel() else 0, 1)
     taken, idx = torch.sort(mask.to(torch.uint8), dim=-1, descending=True, stable=True)
@@ -68,7 +68,7 @@ def items_in_front(mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def block_of(A: Tensor, mask: Tensor) -> Tensor:
-    """A_Y in front of an identity."""
+    """A_Y, padded with an identity."""
     idx, taken = items_in_front(mask)
     n, k = A.shape[-1], idx.shape[-1]
     rows = A.gather(-2, idx.unsqueeze(-1).expand(*idx.shape, n))
@@ -78,23 +78,23 @@ def block_of(A: Tensor, mask: Tensor) -> Tensor:
 
 
 def rows_of(B: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """B_Y in front of zeros, and which rows are taken."""
+    """B_Y, padded with zeros, and which rows are those of Y."""
     idx, taken = items_in_front(mask)
     rows = B.gather(-2, idx.unsqueeze(-1).expand(*idx.shape, B.shape[-1]))
     return torch.where(taken.unsqueeze(-1), rows, 0.0), taken
 
 
 def factor(A: Tensor, *, inverse: bool, sym: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """log det, A^-1 (or a scalar where it is not asked for), where det is 0, and where there is no factor."""
+    """log det, A^-1 (or a scalar without `inverse`), and masks: where det is 0, and where there is no factor."""
     n = A.shape[-1]
     least = n * SINGULAR * torch.finfo(A.dtype).eps / EPS  # `singular` of dpplearn._precision, in this type
+    X = A.new_zeros(())
     if sym:
         C, info = torch.linalg.cholesky_ex(A)
         pivots = C.diagonal(dim1=-2, dim2=-1)
         log_det = 2 * pivots.log().sum(-1)
         broken = (info != 0) | ~torch.isfinite(log_det)
         zero = ~broken & (pivots.square() <= least * A.diagonal(dim1=-2, dim2=-1)).any(-1)
-        X = A.new_zeros(())
         if inverse:
             T = inverse_lower(C)
             X = T.mT @ T
@@ -106,16 +106,15 @@ def factor(A: Tensor, *, inverse: bool, sym: bool) -> tuple[Tensor, Tensor, Tens
     log_det = u.abs().log().sum(-1)
     tiny = (u.abs() <= least * A.abs().amax((-2, -1)).unsqueeze(-1)).any(-1)
     zero = tiny | (info > 0)
-    X = A.new_zeros(())
     if inverse:
         X = torch.linalg.lu_solve(LU, pivots_at, torch.eye(n, dtype=A.dtype, device=A.device).expand_as(A))
     return log_det, X, zero, ~zero & ~((sign > 0) & torch.isfinite(log_det))
 
 
 class LogdetInverse(torch.autograd.Function):
-    """(A, inverse, symmetric, singular, invalid, name) -> log det A, and A^-1 or a scalar where it is not asked for.
+    """(A, inverse, symmetric, singular, invalid, name) -> log det A, and A^-1 or, without `inverse`, a scalar.
 
-    With `singular`, a determinant of 0 is -inf; otherwise it is an error like an indefinite one.
+    With `singular`, the value of a determinant of 0 is -inf; otherwise it is an error, as for an indefinite matrix.
     """
 
     generate_vmap_rule = True
@@ -128,7 +127,7 @@ class LogdetInverse(torch.autograd.Function):
         if not singular:
             broken, zero = broken | zero, torch.zeros_like(zero)
         elif sym and not hidden(broken) and bool(broken.any()):
-            only_singular = broken.clone()  # without a factor: because it is singular, or indefinite?
+            only_singular = broken.clone()  # which have no factor because they are singular, not indefinite
             only_singular[broken] = ~indefinite(A[broken] if broken.ndim else A[None])
             zero, broken = zero | only_singular, broken & ~only_singular
         value = checked(torch.where(zero, -float("inf"), value), broken, invalid, name, A)
@@ -152,7 +151,7 @@ class LogdetInverse(torch.autograd.Function):
 
 
 def indefinite(A: Tensor) -> Tensor:
-    """Whether matrices (b, n, n) hold NaN, or an eigenvalue that is negative by more than rounding."""
+    """Whether matrices (b, n, n) hold NaN or have an eigenvalue that is negative by more than rounding."""
     nan = ~torch.isfinite(A).all(-1).all(-1)
     lam = torch.linalg.eigvalsh(torch.where(nan[:, None, None], 0.0, A))
     noise = INDEFINITE * A.shape[-1] * torch.finfo(A.dtype).eps * lam[:, -1].abs().clamp(min=1e-300)
@@ -160,7 +159,7 @@ def indefinite(A: Tensor) -> Tensor:
 
 
 def free_bytes(device: torch.device) -> int:
-    """What can be allocated on a device: what the driver has free, and what torch keeps but does not use."""
+    """The bytes that can be allocated on a device: free ones, and those that torch keeps but does not use."""
     if device.type != "cuda":
         return CACHE
     free, _ = torch.cuda.mem_get_info(device)
@@ -168,9 +167,9 @@ def free_bytes(device: torch.device) -> int:
 
 
 def in_batches(count: int, each: int, device: torch.device, call: Callable[[int, int], Result]) -> list[Result]:
-    """call(low, high) for ranges that cover 0 ... count, of as many as fit where one takes `each` bytes.
+    """The results of call(low, high) for ranges that cover 0 ... count, as large as fits with `each` bytes an entry.
 
-    An out-of-memory error halves the batch, and the same range is tried again.
+    After an out-of-memory error, the range is tried again with half the size.
     """
     size = max(1, min(count, int(SHARE * free_bytes(device)) // max(each, 1)))
     out: list[Result] = []
@@ -183,7 +182,7 @@ def in_batches(count: int, each: int, device: torch.device, call: Callable[[int,
         except torch.OutOfMemoryError:
             if size == 1:
                 raise
-        size = max(1, size // 2)  # outside of the except, whose traceback holds the tensors of the call
+        size = max(1, size // 2)  # outside of the except block, whose traceback keeps the tensors of the call
         if device.type == "cuda":
             torch.cuda.empty_cache()
     return out

@@ -1,9 +1,8 @@
-"""DPPDistribution, with the interface of torch.distributions, its exact draws, and greedy choice, for batches of DPPs.
+"""Batches of DPPs: `DPPDistribution`, with the interface of torch.distributions, exact samples, and greedy choice.
 
-Draws need no eigenvectors: one item after the other is taken with its conditional probability, the pivot of an
-elimination of K (Poulson 2020). What is left of K after row i was eliminated with the pivot K_ii, or K_ii - 1 where i
-stays out, is the marginal kernel of the rest. Greedy choice keeps one Schur complement per candidate (Chen, Zhang and
-Zhou 2018).
+Samples need no eigenvectors: items are decided one after the other with their conditional probabilities, the pivots of
+an elimination of K (Poulson, 2020). After row i is eliminated with the pivot K_ii, or K_ii - 1 if i stays out, what is
+left of K is the marginal kernel of the rest. Greedy choice keeps the gain of each item (Chen, Zhang and Zhou, 2018).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpplearn._precision import EPS, ROUNDING
 from dpplearn.torch.determinants import in_batches
 from dpplearn.torch.likelihood import kernel_of, log_prob, marginal_kernel, marginals
 
-SUMMED = 12  # items up to which the entropy is the sum over all subsets
+SUMMED = 12  # up to so many items, the entropy is the sum over all subsets
 
 
 def sample(
@@ -32,13 +31,13 @@ def sample(
     symmetric: bool = True,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Draw subsets of every kernel of a batch, exactly.
+    """Draw exact samples from every kernel of a batch.
 
     Parameters
     ----------
     L : tensor of shape (..., n, n)
     sample_shape : ints
-        How many of each.
+        How many samples of each kernel.
     items, symmetric
         As for `log_prob`.
     generator : torch.Generator, optional
@@ -66,14 +65,13 @@ def sample(
             which = torch.arange(low, high, device=K.device) % max(len(K), 1)
             return eliminate_batch(K[which], u[low:high])
 
-        parts = in_batches(count, 2 * n * n * K.element_size(), K.device, draw)
-        drawn = torch.cat(parts) if parts else torch.empty(0, n, dtype=torch.bool, device=K.device)
-        drawn = drawn.reshape(shape)
+        none = torch.empty(0, n, dtype=torch.bool, device=K.device)
+        drawn = torch.cat([none, *in_batches(count, 2 * n * n * K.element_size(), K.device, draw)]).reshape(shape)
         return drawn if items is None else drawn & items
 
 
 def eliminate_batch(A: Tensor, u: Tensor) -> Tensor:
-    """One subset of each marginal kernel, from uniform numbers; A is used up."""
+    """One subset of each marginal kernel, from uniform numbers; overwrites A."""
     n = A.shape[-1]
     taken = torch.empty(A.shape[:-1], dtype=torch.bool, device=A.device)
     for i in range(n):
@@ -87,25 +85,25 @@ def eliminate_batch(A: Tensor, u: Tensor) -> Tensor:
 
 
 class Chosen(NamedTuple):
-    """Items in the order of choice, -1 where none was left, and the log of what each multiplied the probability by."""
+    """Items in the order of choice, -1 if none was left, and the log of the factor by which each raised det(L_Y)."""
 
     indices: Tensor  # (..., k)
-    gains: Tensor  # (..., k), 0 where there is no item
+    gains: Tensor  # (..., k), 0 if there is no item
     mask: Tensor  # (..., n)
 
 
 def greedy_map(L: Tensor, k: int, *, items: Tensor | None = None, stop: str = "full") -> Chosen:
-    """Add the item with the largest gain g_i = L_ii - L_iY L_Y^-1 L_Yi, k times, in every kernel of a batch.
+    """In every kernel of a batch, add the item with the largest gain g_i = L_ii - L_iY L_Y^-1 L_Yi, k times.
 
     Parameters
     ----------
     L : tensor of shape (..., n, n)
     k : int
-        How many items at most.
+        At most so many items.
     items : bool tensor of shape (..., n), optional
-        Which items there are.
+        Which items exist; the others are padding.
     stop : {"full", "no-gain"}
-        "no-gain" takes only items that raise the probability, g_i > 1.
+        "no-gain" adds only items that raise the probability, with g_i > 1.
 
     Examples
     --------
@@ -132,12 +130,12 @@ def greedy_map(L: Tensor, k: int, *, items: Tensor | None = None, stop: str = "f
         for t in range(k):
             alive = alive & (g > float(stop == "no-gain")) & (g > (t + 1) * least * diag)
             best, j = torch.where(alive, g, -1.0).max(-1)
-            found = best > 0.0
-            indices[:, t] = torch.where(found, j, -1)
-            gains[:, t] = torch.where(found, best.clamp(min=tiny).log(), 0.0)
+            left = best > 0.0  # whether an item is left
+            indices[:, t] = torch.where(left, j, -1)
+            gains[:, t] = torch.where(left, best.clamp(min=tiny).log(), 0.0)
             # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j);  g_i <- g_i - e_i^2
             e = A[b, j] - (C[:, :t] * C[b, :t, j].unsqueeze(-1)).sum(1)
-            e = torch.where(found.unsqueeze(-1), e * best.clamp(min=tiny).rsqrt().unsqueeze(-1), 0.0)
+            e = torch.where(left.unsqueeze(-1), e * best.clamp(min=tiny).rsqrt().unsqueeze(-1), 0.0)
             C[:, t] = e
             g = g - e.square()
             alive[b, j] = False
@@ -166,7 +164,7 @@ class DPPDistribution(Distribution):
     """
 
     has_enumerate_support = True
-    arg_constraints: ClassVar[dict[str, Any]] = {}  # what is wrong with a kernel is told where it shows
+    arg_constraints: ClassVar[dict[str, Any]] = {}  # kernels are checked when they are used
     support = constraints.independent(constraints.boolean, 1)
 
     def __init__(self, L: Tensor, *, symmetric: bool = True, validate_args: bool | None = None) -> None:
@@ -196,12 +194,12 @@ class DPPDistribution(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """Of each item's indicator."""
+        """The variance of each item's indicator."""
         k = self.mean
         return k * (1 - k)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All 2^n subsets, for few items."""
+        """All 2^n subsets, for up to 20 items."""
         n = self.L.shape[-1]
         if n > 20:
             raise ValueError(f"2^n subsets are listed for up to 20 items, found n = {n}.")
@@ -211,7 +209,7 @@ class DPPDistribution(Distribution):
         return values.expand(-1, *self.batch_shape, n) if expand else values
 
     def entropy(self, n_samples: int = 10_000, generator: torch.Generator | None = None) -> Tensor:
-        """-sum of P(Y) log P(Y) in nats: exact, and differentiable, up to 12 items; beyond that from draws."""
+        """-sum of P(Y) log P(Y) in nats: exact and differentiable up to 12 items, estimated from samples for more."""
         if self.L.shape[-1] <= SUMMED:
             log_p = log_prob(self.L, self.enumerate_support(), symmetric=self.symmetric)
             return -torch.where(torch.isfinite(log_p), log_p.exp() * log_p, 0.0).sum(0)

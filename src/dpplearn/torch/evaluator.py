@@ -1,9 +1,8 @@
-"""The torch evaluator: instances of about the same size in one tensor, on any device, in float64.
+"""Evaluates the likelihood with torch: instances of similar size become one tensor, on any device, in float64.
 
-The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
-Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
-numpy way. So do the requests that are not batched: the likelihood given the size, and the derivatives in the weights of
-a mixture.
+The formulas are those of `dpplearn.learning.normalizer`, with triangular inverses of batches instead of LAPACK's. An
+instance whose Cholesky factor is too inaccurate (items too similar, qualities too large) is evaluated by numpy, and so
+are all instances for the likelihood given the size, and for derivatives in the weights of a mixture.
 """
 
 from __future__ import annotations
@@ -23,37 +22,37 @@ from dpplearn.learning.normalizer import LOG_WIDE
 from dpplearn.learning.similarity import Similarity
 from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
 
-WORK = 6  # arrays of the size of S that an evaluation makes, at most
-STAGE = 2**28  # bytes that are put together at a time on their way to the device
+WORK = 6  # an evaluation makes at most so many arrays of the size of S
+STAGE = 2**28  # so many bytes are put together at a time and sent to the device
 
 
 class Batches:
-    """Evaluates shards in batches on a device: "cuda", "cuda:1", "cpu"; by default a GPU where there is one."""
+    """Evaluates shards in batches on a device, "cuda", "cuda:1" or "cpu"; the default is a GPU if there is one."""
 
     def __init__(self, device: Any = None) -> None:
         here = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = str(torch.device(here if device is None else device))
         if self.device.startswith("cuda") and not torch.cuda.is_available():
-            raise ValueError(f"device={self.device!r} needs a GPU that torch sees, and there is none. Leave it out.")
+            raise ValueError(f"device={self.device!r} needs a GPU, but torch finds none. Leave it out.")
 
     def prepare(self, shard: Shard, similarity: Similarity) -> Prepared:
         return Prepared(shard, similarity, torch.device(self.device))
 
 
 class Tensors(NamedTuple):
-    """Instances, padded by items with q = 0; S is a matrix, or rows of which `shared` is the product."""
+    """Instances, padded with items of quality 0; S is a matrix, or rows whose products are the shared part of it."""
 
     S: Tensor  # (b, n, n), or (b, n, d)
     F: Tensor  # (b, n, m)
-    there: Tensor  # (b, n) which items there are
-    target: Tensor  # (b, n) which were chosen
+    there: Tensor  # (b, n) whether the item exists
+    target: Tensor  # (b, n) whether it was chosen
     weight: Tensor  # (b,)
     log_det: Tensor  # (b,) log det S_Y
 
 
 @dataclass
 class Bucket:
-    """Instances of one route and about one size; what they are on the device stays there where there is room."""
+    """Instances of similar size that take the same route; their tensors stay on the device if there is room."""
 
     dual: bool
     n: int
@@ -63,11 +62,11 @@ class Bucket:
 
     @property
     def each(self) -> int:
-        """Bytes of the work on one instance."""
+        """Bytes that the work on one instance takes."""
         return 8 * WORK * self.n * max(self.n, self.examples[0].items.n_features)
 
     def tensors(self, low: int, high: int, device: torch.device) -> Tensors:
-        """Of the instances low ... high."""
+        """The tensors of the instances from low to high - 1."""
         if self.kept is not None:
             return Tensors(*(x[low:high] for x in self.kept))
         step = max(1, STAGE // (8 * self.n * self.d))
@@ -75,7 +74,7 @@ class Bucket:
         return Tensors(*map(torch.cat, zip(*parts, strict=True)))
 
     def keep(self, device: torch.device) -> None:
-        """Put all on the device, if that leaves half of what is free there; on a CPU, if S is not sparse features'."""
+        """Keep all instances on a GPU if half of its free memory is enough; on a CPU, unless S is sparse."""
         examples = self.examples
         bytes_ = 8 * len(examples) * self.n * (self.d + examples[0].items.n_features)
         fits = examples[0].keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
@@ -99,27 +98,27 @@ class Normalized(NamedTuple):
     log_z: Tensor
     k: Tensor
     h: Tensor
-    X: Tensor | None  # where more than the marginals is asked for
-    good: Tensor  # where the factor is accurate
+    X: Tensor | None  # None if only the marginals are needed
+    good: Tensor  # whether the factor is accurate
 
 
 class Prepared:
-    """The instances of a shard in buckets."""
+    """The instances of a shard, sorted into buckets."""
 
     def __init__(self, shard: Shard, similarity: Similarity, device: torch.device) -> None:
         self.shard, self.device = shard, device
         self._place(similarity)
 
     def _place(self, similarity: Similarity) -> None:
-        """Into buckets: the rank, and so the route, may be another for another S."""
-        self.similarity, self.in_order, found = similarity, list[Instance](), dict[tuple[int, ...], Bucket]()
+        """Sort instances into buckets; for another S the rank, and so the route, may be different."""
+        self.similarity, self.in_order, buckets = similarity, list[Instance](), dict[tuple[int, ...], Bucket]()
         for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
             example = Instance(items, [Y], [w], similarity)
             n = rounded(items.n)
             d = rounded(similarity.rank(items) or 1) if example.dual else n
-            found.setdefault((example.dual, n, d), Bucket(example.dual, n, d)).examples.append(example)
+            buckets.setdefault((example.dual, n, d), Bucket(example.dual, n, d)).examples.append(example)
             self.in_order.append(example)
-        self.buckets = [found[key] for key in sorted(found)]
+        self.buckets = [buckets[key] for key in sorted(buckets)]
         for bucket in self.buckets:
             bucket.keep(self.device)
 
@@ -127,7 +126,7 @@ class Prepared:
         if request.similarity != self.similarity:
             self._place(request.similarity)
         if request.given_size or request.with_similarity:
-            return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # the numpy way
+            return request.total((1.0, example.evaluate(request)) for example in self.in_order)  # by numpy
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
             work = partial(evaluate_batch, bucket, request, self.device)
@@ -137,7 +136,7 @@ class Prepared:
 
 
 def rounded(n: int) -> int:
-    """A size to pad to: an eighth more than n, at most."""
+    """The size to which n is padded, at most an eighth more than n."""
     step = max(8, 2 ** (max(n, 1).bit_length() - 4))
     return -(-n // step) * step
 
@@ -145,7 +144,7 @@ def rounded(n: int) -> int:
 def evaluate_batch(
     bucket: Bucket, request: LikelihoodRequest, device: torch.device, low: int, high: int
 ) -> list[tuple[float, Terms]]:
-    """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
+    """The weighted sum over a batch, followed by the instances that numpy evaluated."""
     quality, similarity, order = request[:3]
     data = bucket.tensors(low, high, device)
     F = data.F
@@ -167,16 +166,14 @@ def evaluate_batch(
     value = torch.where(good, weight * values, 0.0).sum()
     d_eta = data.target.double() - k
     gradient = ((weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)).cpu().numpy()
-    hessian = None
-    if order == 2 and z.X is not None:
-        hessian = -covariance(F, z.k, z.h, z.X, s, weight).cpu().numpy()
+    hessian = None if z.X is None else -covariance(F, z.k, z.h, z.X, s, weight).cpu().numpy()
     total = Terms(float(value), gradient, hessian)
     others = torch.nonzero(~good).flatten().tolist()
     return [(1.0, total), *((1.0, bucket.examples[low + t].evaluate(request)) for t in others)]
 
 
 def shared(eta: Tensor, S: Tensor, nugget: float, dual: bool, more: bool) -> Normalized:
-    """Of L' = diag(q) (S - nugget I) diag(q); see dpplearn.learning.normalizer for the two routes."""
+    """The normalizer of L' = diag(q) (S - nugget I) diag(q); `dpplearn.learning.normalizer` explains the two routes."""
     if dual:
         q = torch.exp(eta / 2)
         B = q.unsqueeze(-1) * S
@@ -203,7 +200,7 @@ def shared(eta: Tensor, S: Tensor, nugget: float, dual: bool, more: bool) -> Nor
 
 
 def accurate(A: Tensor, good: Tensor, least: float) -> tuple[Tensor, Tensor, Tensor]:
-    """The Cholesky factor, its inverse, and where pivots are at least this share of the diagonal; elsewhere I."""
+    """The Cholesky factor (I if it is bad), its inverse, and whether pivots are at least this share of the diagonal."""
     C, info = torch.linalg.cholesky_ex(A)
     pivots = C.diagonal(dim1=-2, dim2=-1)
     good = good & (info == 0) & (pivots.square() >= least * A.diagonal(dim1=-2, dim2=-1)).all(-1)
@@ -213,7 +210,7 @@ def accurate(A: Tensor, good: Tensor, least: float) -> tuple[Tensor, Tensor, Ten
 
 
 def covariance(J: Tensor, k: Tensor, h: Tensor, X: Tensor, s: Tensor, weight: Tensor) -> Tensor:
-    """The weighted sum of Cov(sums of J over Y); off the diagonal K_ij^2 = s_i s_j h_i h_j X_ij^2."""
+    """The weighted sum of the covariances of the sum of J over Y; K_ij^2 = s_i s_j h_i h_j X_ij^2 for i != j."""
     squared = X.square()
     squared.diagonal(dim1=-2, dim2=-1).zero_()
     H = (h * s).unsqueeze(-1) * J

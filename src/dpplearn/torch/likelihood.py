@@ -1,7 +1,7 @@
-"""log P(Y) of batches of DPPs as differentiable functions, and their marginals.
+"""log P(Y) and marginals of batches of DPPs, as differentiable functions.
 
-A batch has any number of leading dimensions. A subset is a boolean mask (..., n), so that sets of several sizes are one
-tensor; ground sets of several sizes are padded, and `items` (..., n) says which items are there.
+A batch has any number of leading dimensions. A subset is a boolean mask (..., n), so that sets of several sizes fit in
+one tensor; ground sets of several sizes are padded, and `items` (..., n) says which items exist.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dpplearn.torch.determinants import LogdetInverse, block_of, hidden, rows_of
 
-ASYMMETRY = 1e3  # times eps: a larger share of the largest entry by which L and its transpose differ is no rounding
+ASYMMETRY = 1e3  # L and its transpose may differ by this times eps times the largest entry, which is rounding
 
 
 def log_prob(
@@ -22,21 +22,21 @@ def log_prob(
     Parameters
     ----------
     L : tensor of shape (..., n, n)
-        Kernels, positive semidefinite; with symmetric=False any whose principal minors are not negative.
+        Positive semidefinite kernels; with symmetric=False, any kernels whose principal minors are not negative.
     mask : bool tensor of shape (..., n)
         True for the items of Y.
     items : bool tensor of shape (..., n), optional
-        Which items there are: the others are padding, whatever L has there.
+        Which items exist; the others are padding, and their entries of L do not matter.
     symmetric : bool
-        False for nonsymmetric kernels, which LU decomposition evaluates.
+        False for nonsymmetric kernels, which are evaluated by LU decomposition.
     invalid : float, optional
-        The value, without a gradient, of kernels that hold NaN or are indefinite, as far as that shows. By default they
-        are an error that names the batch entry; inside torch.compile, where none can be raised, NaN.
+        The value, without a gradient, for kernels that hold NaN or are found to be indefinite. By default they raise an
+        error that names the batch entry; inside torch.compile, which cannot raise errors, the value is NaN.
 
     Returns
     -------
     tensor of shape (...)
-        -inf, with a gradient of 0, where the items of Y are linearly dependent.
+        -inf, with a gradient of 0, if the items of Y are linearly dependent.
 
     Examples
     --------
@@ -52,17 +52,12 @@ def log_prob(
 
 
 def log_prob_quality(
-    log_q: Tensor,
-    S: Tensor,
-    mask: Tensor,
-    *,
-    items: Tensor | None = None,
-    nugget: float = 0.0,
+    log_q: Tensor, S: Tensor, mask: Tensor, *, items: Tensor | None = None, nugget: float = 0.0,
     invalid: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Equation (18) of the paper: 2 sum of log q_i over Y + log det S_Y - log det(I + L), L_ij = q_i S_ij q_j.
 
-    With log q kept instead of q, qualities of any size are safe.
+    Since it works with log q instead of q, qualities may have any size.
 
     Parameters
     ----------
@@ -72,7 +67,7 @@ def log_prob_quality(
     mask, items, invalid
         As for `log_prob`.
     nugget : float
-        What of an item is particular to it: S_ij of different items is multiplied by 1 - nugget.
+        The share of an item that is its own: S_ij of different items is multiplied by 1 - nugget.
 
     Examples
     --------
@@ -92,8 +87,8 @@ def log_prob_quality(
         S = torch.lerp(S, torch.eye(n, dtype=S.dtype, device=S.device), nugget)
     linear = 2 * torch.where(mask, log_q, 0.0).sum(-1)
     eta = 2 * log_q if items is None else torch.where(items, 2 * log_q, -float("inf"))
-    # I + L = diag(d) M diag(d) with d = max(1, q): M has entries of at most 2, whatever q is. The value does not depend
-    # on d, and so has no derivative in it.
+    # I + L = diag(d) M diag(d) with d = max(1, q), so entries of M are at most 2 for any q. The value does not depend
+    # on d, which therefore needs no derivative.
     log_d = (eta / 2).clamp(min=0.0).detach()
     r = torch.exp(eta / 2 - log_d)
     M = S * (r.unsqueeze(-1) * r.unsqueeze(-2)) + torch.diag_embed(torch.exp(-2 * log_d))
@@ -120,21 +115,21 @@ def log_prob_low_rank(B: Tensor, mask: Tensor, *, items: Tensor | None = None, i
     mask = subset_of(mask, B.shape[-2], items)
     if items is not None:
         B = torch.where(items.unsqueeze(-1), B, 0.0)
-    shape = batch_shape(B, mask)
+    shape = torch.broadcast_shapes(B.shape[:-2], mask.shape[:-1])
     rows, taken = rows_of(B.expand(*shape, *B.shape[-2:]), mask.expand(*shape, -1))
     gram = rows @ rows.mT + torch.diag_embed((~taken).to(B.dtype))
     return log_det(gram, True, True, invalid, "B B^T") - log_normalizer(B.mT @ B, True, invalid)
 
 
 def log_det(A: Tensor, symmetric: bool, singular: bool, invalid: float | None, name: str) -> Tensor:
-    """log det A; its inverse is made only where a derivative, or a transform that may ask for one, needs it."""
+    """log det A; the inverse is computed only if a derivative needs it, or a transform that may take one."""
     inverse = hidden(A) or (torch.is_grad_enabled() and A.requires_grad)
     return LogdetInverse.apply(A, inverse, symmetric, singular, invalid, name)[0]
 
 
 def log_det_of_subset(A: Tensor, mask: Tensor, symmetric: bool, invalid: float | None, name: str) -> Tensor:
     """log det A_Y."""
-    shape, n = batch_shape(A, mask), A.shape[-1]
+    shape, n = torch.broadcast_shapes(A.shape[:-2], mask.shape[:-1]), A.shape[-1]
     return log_det(block_of(A.expand(*shape, n, n), mask.expand(*shape, n)), symmetric, True, invalid, name)
 
 
@@ -166,15 +161,8 @@ def marginal_kernel(
     return eye - LogdetInverse.apply(L + eye, True, symmetric, False, invalid, "I + L")[1]
 
 
-# What is asked of arguments
-
-
-def batch_shape(A: Tensor, mask: Tensor) -> torch.Size:
-    return torch.broadcast_shapes(A.shape[:-2], mask.shape[:-1])
-
-
 def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:
-    """A square kernel, symmetric where it says so, with nothing where no items are."""
+    """A checked square kernel, made exactly symmetric if `sym`, with 0 for padding."""
     if L.ndim < 2 or L.shape[-1] != L.shape[-2] or not L.is_floating_point():
         raise ValueError(f"L must be a floating-point tensor of shape (..., n, n), found {L.dtype} {tuple(L.shape)}.")
     if sym:
@@ -185,11 +173,11 @@ def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:
 
 
 def symmetrized(L: Tensor) -> Tensor:
-    """(L + L^T) / 2, for kernels that are symmetric but for rounding."""
+    """(L + L^T) / 2, for kernels that are symmetric up to rounding."""
     if not (hidden(L) or L.numel() == 0):
         with torch.no_grad():
             gap = (L - L.mT).abs().amax()
-            if bool(gap > ASYMMETRY * torch.finfo(L.dtype).eps * L.abs().amax()):  # false for NaN, which is told later
+            if bool(gap > ASYMMETRY * torch.finfo(L.dtype).eps * L.abs().amax()):  # NaN is found later
                 raise ValueError(
                     f"L must be symmetric, but L and its transpose differ by up to {gap.item():.2g}. Pass "
                     "symmetric=False for a nonsymmetric kernel, or (L + L.mT) / 2 if that is what you mean."
@@ -198,7 +186,7 @@ def symmetrized(L: Tensor) -> Tensor:
 
 
 def subset_of(mask: Tensor, n: int, items: Tensor | None) -> Tensor:
-    """A boolean mask of n items, of which there are only `items`."""
+    """A checked boolean mask of n items, without padding."""
     if mask.dtype != torch.bool:
         raise TypeError(
             f"mask must be a boolean tensor, True for the items of Y; found {mask.dtype}. Use subset_masks."

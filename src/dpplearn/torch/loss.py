@@ -1,4 +1,4 @@
-"""DPPLoss: minus the log-likelihood of chosen subsets, for networks that give qualities and embeddings."""
+"""`DPPLoss`, minus the log-likelihood of chosen subsets, for networks that return qualities and embeddings."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from dpplearn.torch.sized import kdpp_log_prob
 
 
 class DPPLoss(nn.Module):
-    """Minus log P(Y) under L_ij = q_i S_ij q_j, S the cosines of embeddings, for batches of padded item sets.
+    """Minus log P(Y) for L_ij = q_i S_ij q_j, where S are cosines of embeddings, for batches of padded item sets.
 
     Parameters
     ----------
     nugget : float
-        What of an item is particular to it: S = (1 - nugget) cosines + nugget I. With it every subset is possible, and
-        the loss finite; 0 allows at most as many items as embeddings have dimensions.
+        The share of an item that is its own: S = (1 - nugget) cosines + nugget I. With it every subset is possible, and
+        the loss is finite; 0 allows at most as many items as embeddings have dimensions.
     given_size : bool
-        The likelihood of Y given |Y|: what to take where the size was fixed by design, or to learn similarity, which
-        otherwise first of all sharpens the distribution of the size.
+        Use the likelihood of Y given |Y|: if the size was fixed by design, or to learn similarity, which otherwise
+        mostly sharpens the distribution of the size.
     reduction : {"mean", "sum", "none"}
     invalid : float, optional
-        As for `log_prob`: the log-probability of entries that hold NaN.
+        The log-probability of entries that hold NaN, as for `log_prob`.
 
     Examples
     --------
     >>> loss = DPPLoss(nugget=0.1)
-    >>> log_q = torch.zeros(2, 3, requires_grad=True)  # of two item sets with three items
+    >>> log_q = torch.zeros(2, 3, requires_grad=True)  # two item sets with three items
     >>> phi = torch.eye(3).expand(2, 3, 3)
     >>> mask = torch.tensor([[True, False, False], [True, True, False]])
-    >>> value = loss(log_q, phi, mask)  # six coins for all: 3 log 2
+    >>> value = loss(log_q, phi, mask)  # each item is a fair coin: 3 log 2
     >>> round(value.item(), 4)
     2.0794
     """
@@ -46,12 +46,13 @@ class DPPLoss(nn.Module):
         self.nugget, self.given_size, self.reduction, self.invalid = nugget, given_size, reduction, invalid
 
     def forward(self, log_q: Tensor, phi: Tensor, mask: Tensor, items: Tensor | None = None) -> Tensor:
-        """Of log-qualities (..., n), embeddings (..., n, d) and the chosen ones (..., n) of the items there are."""
-        S = cosines(phi, items)
+        """The loss for log-qualities (..., n), embeddings (..., n, d), and masks (..., n) of chosen and all items."""
+        unit = nn.functional.normalize(phi if items is None else torch.where(items.unsqueeze(-1), phi, 0.0), dim=-1)
+        eye = torch.eye(phi.shape[-2], dtype=phi.dtype, device=phi.device)
+        S = torch.where(eye.bool(), 1.0, unit @ unit.mT)
         if self.given_size:
-            n = S.shape[-1]
-            S = torch.lerp(S, torch.eye(n, dtype=S.dtype, device=S.device), self.nugget)
-            # the same factor on all qualities of a set does nothing here, so that none is large
+            S = torch.lerp(S, eye, self.nugget)
+            # a common factor of all qualities changes nothing, so we make the largest one 1
             top = (log_q if items is None else log_q.masked_fill(~items, -float("inf"))).amax(-1, keepdim=True)
             q = torch.exp(log_q - top.detach())
             value = kdpp_log_prob(q.unsqueeze(-1) * S * q.unsqueeze(-2), mask, items=items, invalid=self.invalid)
@@ -60,13 +61,3 @@ class DPPLoss(nn.Module):
         if self.reduction == "none":
             return -value
         return -value.mean() if self.reduction == "mean" else -value.sum()
-
-
-def cosines(phi: Tensor, items: Tensor | None = None) -> Tensor:
-    """S of embeddings (..., n, d), with ones on its diagonal; padding has the direction of no item."""
-    if items is not None:
-        phi = torch.where(items.unsqueeze(-1), phi, 0.0)
-    unit = nn.functional.normalize(phi, dim=-1)
-    S = unit @ unit.mT
-    eye = torch.eye(S.shape[-1], dtype=torch.bool, device=S.device)
-    return torch.where(eye, 1.0, S)

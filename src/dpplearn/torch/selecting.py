@@ -1,7 +1,6 @@
-"""diversify and greedy_map for tensors: what is chosen is a tensor on their device.
+"""`diversify` and `greedy_map` for tensors; the chosen items are tensors on the same device.
 
-The engine is that of `dpplearn.decoding.engine`: on a device its products are torch's, and tensors on the CPU are read
-as the arrays that they are.
+`dpplearn.decoding.engine` does the work. On a device its products are those of torch; on the CPU tensors become arrays.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from dpplearn.decoding.scores import qualities, standardize
 from dpplearn.decoding.selection import Nearest, Selection
 from dpplearn.dpp import DPP
 
-ON_HOST = ("cpu",)  # kinds of devices whose tensors are read as arrays
-TF32 = 2.0**-11  # rounding of products of float32, where torch was told to hurry
+ON_HOST = ("cpu",)  # kinds of devices whose tensors are used as arrays
+TF32 = 2.0**-11  # rounding of float32 products if the user has set a lower precision in torch
 
 
 def host(x: Any) -> Any:
-    """A tensor as an array; anything else as it is."""
+    """A tensor as an array; anything else unchanged."""
     if not isinstance(x, Tensor):
         return x
     x = x.detach()
@@ -37,14 +36,14 @@ def host(x: Any) -> Any:
 
 
 def product_type(rows: Tensor) -> torch.dtype:
-    """In which products with rows are made: half precision as single."""
+    """The type of products with rows; half precision is multiplied as single."""
     return torch.float64 if rows.dtype == torch.float64 else torch.float32
 
 
 class TensorOps:
-    """What `dpplearn.decoding.engine.ArrayOps` does, on a device."""
+    """The operations of `dpplearn.decoding.engine.ArrayOps`, on a device."""
 
-    start = 2**14  # items in a block: a device has time for many
+    start = 2**14  # items in a block; a device is fast enough for many
 
     log = staticmethod(torch.log)
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
@@ -91,7 +90,7 @@ class TensorCandidates(Candidates):
         return self.on_host().explained()
 
     def on_host(self) -> Candidates:
-        """The same in arrays."""
+        """The same candidates in arrays."""
         given = None if self.given is None else Given(*map(host, self.given))
         embedded = Embedded(*read_features(host(self.embedded.rows)), host(self.embedded.q))
         return Candidates(embedded, self.diversity, self.tilt, self.nugget, given)
@@ -104,17 +103,17 @@ class TensorCandidates(Candidates):
 
 
 class OnDevice:
-    """A selection whose subset, gains, shares and nearest items are tensors; all else is as in that of arrays."""
+    """A selection whose arrays are tensors on the device of the first tensor of `values`."""
 
-    def __init__(self, plain: Selection, device: torch.device) -> None:
-        self.plain, self.device = plain, device
+    def __init__(self, plain: Selection, *values: Any) -> None:
+        self.plain, self.device = plain, device_of(*values)
 
     def numpy(self) -> Selection:
-        """The same with arrays."""
+        """The same selection with arrays."""
         return self.plain
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("plain", "device") or name.startswith("__"):  # what a copy asks before it has any
+        if name in ("plain", "device") or name.startswith("__"):  # copying asks for these before they exist
             raise AttributeError(name)
         value = getattr(self.plain, name)
         if isinstance(value, Nearest):
@@ -128,13 +127,8 @@ class OnDevice:
         return repr(self.plain)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get what was found, not the embeddings."""
+        """Copies and other processes get the result, not the embeddings."""
         return {"plain": copy(self.plain), "device": self.device}
-
-
-def on_device(selection: Selection, *values: Any) -> OnDevice:
-    """A selection with its arrays as tensors, on the device of the first tensor among these."""
-    return OnDevice(selection, device_of(*values))
 
 
 def device_of(*values: Any) -> torch.device:
@@ -143,25 +137,25 @@ def device_of(*values: Any) -> torch.device:
 
 
 def read_tensors(embeddings: Any, scores: Any, settings: Settings) -> tuple[Embedded, type[Candidates]]:
-    """Items with their qualities, where they are to be read: on a device only by greedy choice."""
+    """Items with their qualities; they stay on a device only for greedy choice, otherwise they become arrays."""
     device, ranked = device_of(embeddings, scores), settings.diversity == 0.0
-    found = device_rows(embeddings, device) if settings.decoder == "greedy" and len(embeddings) > 0 else None
-    if found is not None:
-        E, lengths = found
+    rows = device_rows(embeddings, device) if settings.decoder == "greedy" and len(embeddings) > 0 else None
+    if rows is not None:
+        E, lengths = rows
         s = torch.zeros_like(lengths) if scores is None else torch.as_tensor(scores, device=device).detach()
         s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
         if s.shape == lengths.shape and bool(torch.isfinite(s).all()):
             eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
             q = qualities(standardize(s.double(), eps, ranked), settings.scale, settings.diversity)
             return Embedded(E, lengths, q), TensorCandidates
-    return read_items(host(embeddings), host(scores), settings), Candidates  # also says what is wrong with them
+    return read_items(host(embeddings), host(scores), settings), Candidates  # raises the errors about bad data
 
 
 def device_rows(x: Any, device: torch.device) -> tuple[Tensor, Tensor] | None:
-    """Rows on a device, and their lengths.
+    """Rows on a device, and their lengths, or None if the host is to read them.
 
-    None where the host is to read them: on the CPU, or where a length is not finite or has no square, or something is
-    wrong. Lengths of half precision are found in single, whose rounding is less than that of the rows.
+    That is so on the CPU, if a length or its square is out of range, or if something is wrong. Lengths of rows in half
+    precision are computed in single precision, whose rounding is less than that of the rows.
     """
     if device.type in ON_HOST:
         return None
@@ -176,7 +170,7 @@ def device_rows(x: Any, device: torch.device) -> tuple[Tensor, Tensor] | None:
 
 
 def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:
-    """The candidates of `greedy_map` from a kernel (n, n), which is read as an array, or (q, phi) that are tensors."""
+    """The candidates of `greedy_map` from a kernel (n, n), which becomes an array, or from tensors (q, phi)."""
     if isinstance(model, Tensor):
         if model.ndim != 2 or model.shape[0] != model.shape[1]:
             raise ValueError(
@@ -184,10 +178,10 @@ def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates
             )
         return read_model(DPP(host(model)), diversity, nugget=nugget)
     device = device_of(*model)
-    if (found := device_rows(model[1], device)) is not None:
-        phi, lengths = found
+    if (rows := device_rows(model[1], device)) is not None:
+        phi, lengths = rows
         q = torch.as_tensor(model[0], device=device).detach().double()
         if q.shape == lengths.shape and bool(((q >= 0.0) & (q < LARGEST_QUALITY) & (lengths > 0.0)).all()):
             embedded = Embedded(phi, lengths, q)
             return TensorCandidates(embedded, check_diversity(diversity), nugget=check_nugget(nugget))
-    return read_model(tuple(map(host, model)), diversity, nugget=nugget)  # also says what is wrong with it
+    return read_model(tuple(map(host, model)), diversity, nugget=nugget)  # raises the errors about bad data

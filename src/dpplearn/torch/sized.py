@@ -1,7 +1,7 @@
-"""k-DPPs: log P(Y given |Y| = k), for batches.
+"""log P(Y given |Y| = k) for batches of k-DPPs.
 
-log P = log det L_Y - log e_k(lam), e_k the k-th elementary symmetric polynomial of the eigenvalues, whose derivative in
-lam_i is e_{k-1} of the others. Sums are in logarithms, so that nothing over- or underflows.
+log P = log det L_Y - log e_k(lam), where e_k is the k-th elementary symmetric polynomial of the eigenvalues; its
+derivative in lam_i is e_{k-1} of the others. Sums are in logarithms, so that nothing over- or underflows.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from torch import Tensor
 
 from dpplearn._precision import UNSURE_PROBABILITY
 from dpplearn.torch.determinants import entry, hidden
-from dpplearn.torch.likelihood import batch_shape, kernel_of, log_det_of_subset, subset_of
+from dpplearn.torch.likelihood import kernel_of, log_det_of_subset, subset_of
 
-UNSURE_SINGLE = 1e-2  # what UNSURE_PROBABILITY is in float64: the error of log P that is refused
+UNSURE_SINGLE = 1e-2  # for float32, the error of log P that is refused; for float64 it is UNSURE_PROBABILITY
 
 
 def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
-    """log P(Y given its size), of sets of several sizes: log det L_Y - log e_k(lam), k = |Y|.
+    """log P(Y given its size) for sets of several sizes: log det L_Y - log e_k(lam), k = |Y|.
 
-    The size says nothing here, so that similarity can be learned from which items were taken together.
+    The size plays no part, so that similarity can be learned from which items were chosen together.
 
     Parameters
     ----------
     L, mask, items, invalid
-        As for `log_prob`. Kernels whose k-th eigenvalue is lost in the rounding of the largest are invalid too.
+        As for `log_prob`. Kernels whose k-th eigenvalue is lost in the rounding of the largest are also invalid.
 
     Examples
     --------
@@ -36,19 +36,19 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     """
     L = kernel_of(L, items, True)
     mask = subset_of(mask, L.shape[-1], items)
-    # the derivative of eigenvalues, V diag(.) V^T, holds for equal ones too
-    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask), -1)
+    # the derivative of eigenvalues, V diag(.) V^T, also holds for equal ones
+    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*torch.broadcast_shapes(L.shape[:-2], mask.shape[:-1]), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
     log_e, slope = LogElementary.apply(lam, sizes)
     log_det = log_det_of_subset(L, mask, True, invalid, "L_Y")
-    value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # of probability 0, whatever e_k is
+    value = torch.where(log_det == -float("inf"), log_det, log_det - log_e)  # e_k may be 0 if det L_Y is
     # rounding changes each eigenvalue by eps times the largest
     few = UNSURE_PROBABILITY if lam.dtype == torch.float64 else UNSURE_SINGLE
     lost = torch.isfinite(value) & (torch.finfo(lam.dtype).eps * lam.amax(-1) * slope.sum(-1) > few)
     if invalid is None and not hidden(lost) and bool(lost.any()):
         raise ValueError(
-            f"L does not tell the probabilities of sets of this size at {entry(lost)}: they depend on eigenvalues that "
-            "are lost in the rounding of the largest. Use float64, a nugget, qualities that differ less, or "
+            f"L does not determine the probabilities of sets of this size at {entry(lost)}: they depend on eigenvalues "
+            "that are lost in the rounding of the largest. Use float64, a nugget, qualities that differ less, or "
             "dpplearn.KDPP, which works on factors; or pass invalid=float('nan')."
         )
     return torch.where(lost, float("nan") if invalid is None else invalid, value)
@@ -79,7 +79,7 @@ class LogElementary(torch.autograd.Function):
         before, after = log_esp_table(log_lam, most), log_esp_table(log_lam.flip(-1), most).flip(-2)
         at = k.clamp(min=0).unsqueeze(-1)
         log_e = before[..., -1, :].gather(-1, at)
-        # e_{k-1} of all but the i-th: a of those before it, and k - 1 - a of those after it
+        # e_{k-1} of all but the i-th: a numbers before it, and k - 1 - a numbers after it
         a = torch.arange(most + 1, device=lam.device)
         rest = (at - 1 - a).clamp(min=0)  # (..., most + 1)
         others = before[..., :-1, :] + after[..., 1:, :].gather(-1, rest.unsqueeze(-2).expand_as(after[..., 1:, :]))

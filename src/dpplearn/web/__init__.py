@@ -1,4 +1,4 @@
-"""The page and the JSON API of the summarizer: `dpplearn serve`, or `create_app` for a server of your own."""
+"""The web page and the JSON API of the summarizer, for `dpplearn serve` or, by `create_app`, for your own server."""
 
 from dpplearn.web.app import create_app
 from dpplearn.web.settings import Settings

@@ -1,4 +1,4 @@
-"""From clusters and summaries to the answers that describe them, and to files."""
+"""Turns clusters and summaries into the JSON answers that describe them, and into files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from dpplearn.web.problems import invalid
 from dpplearn.web.schema import BUDGETS, JSON
 
 MATTER = 60  # words that say what a cluster is about
-
-Answer = dict[str, Any]  # of what `schema` says of it
+Answer = dict[str, Any]  # described in `schema`
 
 
 def json_bytes(answer: Any, indent: int | None = None) -> bytes:
-    """An answer as JSON, with what is not a number as null."""
+    """An answer as JSON, with null for nan and infinity."""
     return to_json(answer, indent=indent, inf_nan_mode="null", fallback=lambda number: number.item())
 
 
@@ -34,7 +33,7 @@ def document_answer(document: Document) -> Answer:
 
 
 def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
-    """A cluster: its sentences with places, lengths, qualities and a map, and what is not among them."""
+    """A cluster: its sentences with places, lengths, qualities and a map, and the pieces that are not candidates."""
     read, prepared, documents = reading.read, reading.prepared, reading.prepared.split.cluster.documents
     xy, sentences = similarity_map(prepared.split.C).tolist(), list[Answer]()
     for i, sentence in enumerate(prepared.split.sentences):
@@ -45,7 +44,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
     defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(prepared.split))
-    vocabulary = Vocabulary.of(prepared.split) if len(sentences) > 2 else None  # fewer make no map
+    vocabulary = Vocabulary.of(prepared.split) if len(sentences) > 2 else None  # two make no map
     answer["words"] = vocabulary.strongest(vocabulary.worths, MATTER) if vocabulary else []
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})
 
@@ -65,7 +64,7 @@ def summary_answer(summary: Summary, notes: Sequence[str] = ()) -> bytes:
         "selected": [chosen_answer(x, number, order) for order, x in enumerate(record.chosen, 1)],
         "left_out": [left_out_answer(x, summary) for x in record.left_out],
         "redundant": [left_out_answer(x, summary) for x in record.redundant],
-        # of a sentence in any of its forms
+        # a sentence has the sum over its forms
         "marginals": np.minimum(np.bincount(number, summary.marginals), 1.0).tolist(),
     }
     return json_bytes(answer)
@@ -75,15 +74,15 @@ def why_answer(summary: Summary, sentence: int) -> bytes:
     """Why a sentence of the cluster is in the summary, or why it is not."""
     number = numbers(summary)
     if sentence > (last := int(number.max())):
-        raise invalid((("sentence",), f"there is none of this number: they are 0 to {last}."))
-    x = summary.why(int(np.searchsorted(number, sentence)))  # in whatever form
+        raise invalid((("sentence",), f"there is no sentence with this number: they are 0 to {last}."))
+    x = summary.why(int(np.searchsorted(number, sentence)))  # in any of its forms
     if isinstance(x, LeftOut):
         return json_bytes(left_out_answer(x, summary))
     return json_bytes(chosen_answer(x, number, summary.order.tolist().index(x.number) + 1))
 
 
 def numbers(summary: Summary) -> IntArray:
-    """The number of the sentence that each candidate is a form of; its own where there are no shorter forms."""
+    """The number of the sentence of which each candidate is a form; its own number if there are no shorter forms."""
     forms = summary.split.forms
     return np.arange(len(summary.split)) if forms is None else forms
 
@@ -99,13 +98,11 @@ def left_out_answer(x: LeftOut, summary: Summary) -> Answer:
 
 
 def similarity_map(C: FloatArray) -> FloatArray:
-    """Points in [-1, 1]^2 whose distances are near those of the sentences (Torgerson's scaling).
+    """Points in [-1, 1]^2 whose distances are close to those of the sentences (Torgerson's scaling).
 
-    With |v_i - v_j|^2 = 2 - 2 C_ij the doubly centred matrix is J C J, J = I - 1 1^T / n; the two leading
-    eigenvectors, each times the root of its eigenvalue, are the coordinates. Of each the largest entry is positive.
+    With |v_i - v_j|^2 = 2 - 2 C_ij, the doubly centred matrix is J C J, J = I - 1 1^T / n. The coordinates are its two
+    leading eigenvectors, each times the root of its eigenvalue, with signs that make the largest entry positive.
 
-    Examples
-    --------
     >>> similarity_map(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).round(3) + 0.0
     array([[-0.5,  0. ],
            [-0.5,  0. ],
@@ -115,7 +112,7 @@ def similarity_map(C: FloatArray) -> FloatArray:
     lam, V = linalg.eigh(C - mean[:, None] - mean + mean.mean(), driver="evd", check_finite=False)
     for axis, j in enumerate(range(len(C))[:-3:-1]):
         if lam[j] > 1e-10 * len(C):
-            v = np.round(V[:, j] * np.sqrt(lam[j]), 9)  # ties in size stay ties: the first of them is the positive one
+            v = np.round(V[:, j] * np.sqrt(lam[j]), 9)  # so that of equal entries the first is positive
             points[:, axis] = v * np.sign(v[np.abs(v).argmax()])
     largest = np.abs(points).max()
     return points / largest if largest > 0 else points
@@ -127,7 +124,7 @@ def json_file(summary: Summary) -> bytes:
     return json_bytes(summary.to_dict() | {"documents": documents}, indent=2)
 
 
-FILES: dict[str, tuple[str, Callable[[Summary], str | bytes]]] = {  # media types, and what is written
+FILES: dict[str, tuple[str, Callable[[Summary], str | bytes]]] = {  # media type, and function that writes the file
     "text": ("text/plain", lambda summary: f"{summary.text}\n"),
     "markdown": ("text/markdown", lambda summary: f"{summary.to_markdown()}\n"),
     "html": ("text/html", Summary.to_html),

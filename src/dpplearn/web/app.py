@@ -1,4 +1,4 @@
-"""The application: routes of the API, the page, and the reference."""
+"""The application: the routes of the API, the page, and the API reference."""
 
 from __future__ import annotations
 
@@ -43,12 +43,7 @@ INSTEAD: dict[int | str, dict[str, Any]] = {"4XX": SOME_PROBLEM, "5XX": SOME_PRO
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
-    """The page and the API as an ASGI application, for any server that runs one.
-
-    Parameters
-    ----------
-    settings : Settings
-        Limits, workers and the model.
+    """The page and the API as an ASGI application, for any ASGI server.
 
     Examples
     --------
@@ -60,7 +55,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
+        with blas_threads(0):  # one BLAS thread for each thread of ours, while the server runs
             service.warming.start()
             app.state.ready()
             yield
@@ -75,9 +70,9 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         openapi_url=f"{API}/openapi.json",
         lifespan=lifespan,
     )
-    app.state.service, app.state.ready = service, lambda: None  # what to do once requests are answered
+    app.state.service, app.state.ready = service, lambda: None  # called once requests are answered
     app.add_middleware(Guard, service=service)
-    hosts = ["*"] if settings.hosts is None else settings.hosts  # so that no page elsewhere reaches us by its own name
+    hosts = ["*"] if settings.hosts is None else settings.hosts  # so that no foreign page reaches us by its own name
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
     app.add_exception_handler(StarletteError, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
@@ -85,10 +80,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
     @app.get(f"{API}/health", responses=INSTEAD, summary="Health")
     async def health() -> dict[str, Any]:
-        """That it lives, how busy it is, and whether it is warm: until all loops are compiled, answers take longer.
-
-        Answered by the event loop, also while all workers are busy.
-        """
+        """Say that the server runs, how busy it is, and whether it is warm: before that, answers take longer."""
         n_jobs, taken, clusters = settings.n_jobs, service.pool.taken, len(service.clusters.current())
         busy = {"n_jobs": n_jobs, "running": min(taken, n_jobs), "waiting": max(taken - n_jobs, 0)}
         return {"status": "ok", "version": __version__, "clusters": clusters, "warm": service.engine.warmed, **busy}
@@ -101,7 +93,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
     @app.get("/docs", include_in_schema=False)
     async def reference() -> FileResponse:
-        return FileResponse(str(static / "docs.html"))  # Swagger's, from local files
+        return FileResponse(str(static / "docs.html"))  # Swagger UI, from local files
 
     folders = ("dpplearn.web", "static"), ("dpplearn.summarize", "data"), ("fastapi_swagger", "resources")
     app.mount("/static", StaticFiles(packages=[*folders]))
@@ -109,50 +101,47 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
 
 def routes(service: Service) -> APIRouter:
-    """The routes that need the token, if there is one, which the guard checks."""
+    """The routes of the API. If there is a token, they need it; the guard checks it."""
     bearer = [Depends(HTTPBearer(auto_error=False, scheme_name="bearer"))] if service.settings.token else []
     router, engine = APIRouter(prefix=API, responses=INSTEAD, dependencies=bearer), service.engine
 
     async def added(request: Request, job: Any) -> Response:
-        """The answer to documents that are read and kept."""
+        """Read documents, keep the cluster, and answer with it."""
         name, answer = await service.pool.run(request, lambda deadline: service.keep(service.read(job, deadline)))
         return Response(answer, 201, {"Location": f"{API}/clusters/{name}"}, schema.JSON)
 
     @router.get("/example", summary="The example cluster")
     async def get_example() -> dict[str, Any]:
-        """Its title and its documents, ready to be posted."""
+        """Its title and its documents, as they can be posted."""
         title = "The Halvern Dam accident, eight articles on an invented event"
         return {"title": title, "documents": [*map(document_answer, Cluster.example().documents)]}
 
     @router.post("/clusters", status_code=201, response_model=schema.ClusterAnswer, summary="Read documents")
     async def add_texts(request: Request, sent: schema.NewCluster) -> Response:
-        """Split documents into sentences and featurize them, once; select from them as often as you like.
-
-        `Location` is the address of the cluster.
-        """
+        """Split documents into sentences, once, to select from as often as you like. `Location` is the new address."""
         return await added(request, partial(read_texts, sent))
 
     @router.post("/clusters/files", status_code=201, response_model=schema.ClusterAnswer, summary="Read files")
     async def add_files(request: Request, sent: Annotated[schema.FileForm, Form(media_type=FORM)]) -> Response:
-        """The same of the documents in files; one that cannot be read does not block the others."""
-        data = [(one.filename or "", await one.read()) for one in sent.files]
+        """Read documents from files. A file that cannot be read does not block the others."""
+        data = [(file.filename or "", await file.read()) for file in sent.files]
         return await added(request, partial(read_uploads, data, sent.model, sent.keep_all))
 
     @router.get("/clusters/{id}", response_model=schema.ClusterAnswer, summary="A cluster")
     async def get_cluster(cluster: ClusterId) -> Response:
-        """The same as when it was posted."""
+        """The same answer as when it was posted."""
         return Response(service.clusters.get(cluster).answer, media_type=schema.JSON)
 
     @router.delete("/clusters/{id}", status_code=204, response_model=None, summary="Forget a cluster")
     async def delete_cluster(cluster: ClusterId) -> None:
-        """It is forgotten."""
+        """Forget the cluster."""
         service.clusters.remove(cluster)
 
     @router.post("/clusters/{id}/select", response_model=schema.SummaryAnswer, summary="Select sentences")
     async def select(
         cluster: ClusterId, request: Request, options: Annotated[schema.Options, Body()] = BY_DEFAULT
     ) -> Response:
-        """The best set of a cluster's sentences under a budget, given what is included and excluded, with reasons."""
+        """Choose the best set of sentences under a budget, given what is included and excluded, with reasons."""
         return Response(await service.select(request, cluster, options, summary_answer), media_type=schema.JSON)
 
     @router.get(
@@ -163,7 +152,7 @@ def routes(service: Service) -> APIRouter:
     async def why(
         cluster: ClusterId, sentence: schema.SentenceId, request: Request, options: Annotated[schema.Query, Query()]
     ) -> Response:
-        """Of any sentence; the answer of `select` tells of the chosen ones and the best of the others."""
+        """Explain any sentence. The answer of `select` explains only the chosen ones and the best of the others."""
         answer = partial(why_answer, sentence=sentence)
         return Response(await service.select(request, cluster, options, answer), media_type=schema.JSON)
 
@@ -174,7 +163,7 @@ def routes(service: Service) -> APIRouter:
         summary="Select sentences, as a file",
     )
     async def export(cluster: ClusterId, request: Request, options: schema.Export) -> Response:
-        """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
+        """Get the same summary as a file: text, Markdown with sources, an HTML report, or JSON."""
         kind, write = FILES[options.format]
         return Response(await service.select(request, cluster, options, write), media_type=kind)
 
@@ -190,10 +179,10 @@ def routes(service: Service) -> APIRouter:
 
     @router.get("/models", summary="Models")
     async def models() -> dict[str, Any]:
-        """All that the server has loaded, and what may be asked of them: decoders, units, orders, kinds of files."""
+        """List the models, and the decoders, units, orders and kinds of files that requests may name."""
         loaded = [
             {"name": name, "default": name == engine.default, "trained_on": model.training_}
-            | {own: getattr(model, own) for own in ("language", "features", "budget", "unit")}
+            | {setting: getattr(model, setting) for setting in ("language", "features", "budget", "unit")}
             | {"decoder": offered_decoder(model)}
             for name, model in engine.models.items()
         ]
@@ -205,7 +194,7 @@ def routes(service: Service) -> APIRouter:
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """Our problems, and the framework's: no such address or method, a body that cannot be read or does not fit."""
+    """Turn an error of ours, or of the framework, into a problem document."""
     forget(error)
     if isinstance(error, RequestValidationError):
         error = of_validation(error.errors())

@@ -1,4 +1,4 @@
-"""From documents to sentences, and from options to a selection: all that takes time, and none of HTTP."""
+"""Splits documents into sentences and chooses among them for the API, without any HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpplearn._numba import compiled_always
 from dpplearn._run.stop import check_stop
 from dpplearn.summarize.corpora.cluster import Cluster, Document, NoSentencesError, TooManySentencesError
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.prepared import Prepared, first_choice, misread
+from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
@@ -25,7 +25,7 @@ from dpplearn.web.settings import Settings
 
 
 class Read(NamedTuple):
-    """A cluster that was featurized for a model, and what a reader should know of it."""
+    """A cluster with features for a model, and notes for the reader."""
 
     model: str
     featurized: SplitCluster
@@ -35,13 +35,13 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A cluster that was prepared once, to be selected from many times."""
+    """A cluster that is prepared once, and from which sentences are selected many times."""
 
     read: Read
     summarizer: Summarizer
     prepared: Prepared
     defaults: schema.Options
-    answer: bytes = b""  # that described it
+    answer: bytes = b""  # the JSON that describes it
 
     @cached_property
     def forms(self) -> Prepared:
@@ -55,18 +55,17 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """Memory it comes to take, about, and rather more than less.
+        """The memory it needs, estimated rather too high.
 
-        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
-        diversity, choices and question two kernels with a copy and eigenvectors each; then texts, words and features,
-        which take up to six times their size in a file.
+        There are arrays with a row and a column for each sentence (C, L, its eigenvectors and similarities, two kernels
+        with copies and eigenvectors), and texts, words and features, which need up to six times their size in a file.
         """
-        more = self.forms.n if "forms" in vars(self) else 0  # the same again, once forms were asked for
+        more = self.forms.n if "forms" in vars(self) else 0  # the same for the shorter forms, once they exist
         return 160 * (self.prepared.n**2 + more**2) + 10_000 * more + self._own
 
 
 class Engine:
-    """The models, and what is done with them."""
+    """The models of a server, and the work with them."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -78,33 +77,33 @@ class Engine:
         self.warmed = False
 
     def warm(self) -> None:
-        """Compile or load every loop that a request may need, once, so that none waits for it."""
-        with compiled_always():  # that decoder needs those of all others, too
+        """Compile or load every loop that a request may need, so that no request waits for it."""
+        with compiled_always():  # the decoder "sampled" needs the loops of all others, too
             reading = self.prepare(self.read(Cluster.example().documents, self.default))
             self.find(reading, schema.Options.model_validate({"decoder": "sampled"})).explain().to_dict()
         self.warmed = True
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
-        """Split into sentences and featurize, within the limits; `kept` says which pieces are sentences."""
+        """Split documents into sentences with features, within the limits; `kept` says which pieces may be chosen."""
         name = self.default if model is None else model
         if name not in self.models:
-            known = ", ".join(map(repr, self.models))
-            raise invalid((("model",), f"no model is called {name!r:.200}; there are {known}."))
+            names = ", ".join(map(repr, self.models))
+            raise invalid((("model",), f"no model is called {name!r:.200}; there are {names}."))
         if len(documents) > (most := self.settings.max_documents):
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")
-        for one in documents:
-            check_characters(one, f"Document {one.id!r}", self.settings)
+        for document in documents:
+            check_characters(document, f"Document {document.id!r}", self.settings)
         try:
             return self.read(documents, name, self.settings.max_sentences, **kept)
         except NoSentencesError:
             raise Problem("nothing-to-choose") from None
-        except TooManySentencesError:  # it is split no further than that
+        except TooManySentencesError:  # splitting stops there
             most = self.settings.max_sentences
             what = f"The documents have more than {most:,} sentences"
             raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
 
     def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> Read:
-        """Documents for a model, with no more than so many sentences."""
+        """Split documents for a model; an error if there are more than `most` sentences."""
         model = self.models[name]
         split = split_cluster(Cluster(documents), most, **kept)
         featurized = model.features_.featurized(split)
@@ -113,19 +112,19 @@ class Engine:
         return Read(name, featurized, tuple(notes(featurized, model.language)))
 
     def prepare(self, read: Read) -> Reading:
-        """Make all that does not depend on a selection's options."""
+        """Compute everything that does not depend on the options of a selection."""
         summarizer = self.models[read.model]
         prepared = summarizer.prepare(read.featurized)
-        _ = prepared.dpp.marginals  # what every selection needs is made now
+        _ = prepared.dpp.marginals  # every selection needs these
         check_stop()
         _ = prepared.agreement
         check_stop()
-        length, unit = summarizer._length(None, None)
+        length, unit = summarizer.default_length()
         own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
         return Reading(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
 
     def find(self, reading: Reading, options: schema.Options) -> Summary:
-        """The best set of sentences."""
+        """Choose the best set of sentences."""
         defaults, prepared = reading.defaults, reading.prepared
         unit = str(options.unit or defaults.unit)
         own = defaults.budget if unit == defaults.unit else AUTO
@@ -144,7 +143,7 @@ class Engine:
 
 
 def check_characters(document: Document, name: str, settings: Settings) -> None:
-    """Whether a document is no longer than the settings allow."""
+    """Raise a problem if a document is longer than the settings allow."""
     if len(document.text) > (most := settings.max_document_characters):
         found = f"{name} has {len(document.text):,} characters"
         raise limited("too-large", "max_document_characters", most, found, "Cut it, or send it in parts.")
@@ -174,24 +173,24 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
 
 
 def length_in(prepared: Prepared, budget: Budget, unit: str) -> float:
-    """A budget as a number in the unit, whatever it was given as."""
+    """A budget as a number in the unit."""
     return settled(budget, unit, prepared.split.whole, prepared.split.named[int(prepared.dpp.quality.argmax())])
 
 
 def offered_decoder(model: Summarizer) -> str:
-    """A model's own decoder, or the usual one where that is not offered here, because it may take a minute."""
+    """The model's decoder, or "consensus" if the API does not offer it because it may take a minute."""
     return model.decoder if model.decoder in schema.DECODERS else "consensus"
 
 
 def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
-    """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
-    said = misread(read.cluster, language)
-    if said is not None:
-        yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
+    """Notes for the reader: that the language is not the model's, or that a document has no sentence."""
+    note = language_note(read.cluster, language)
+    if note is not None:
+        yield f"{note} Use a model that was trained on that language (dpplearn serve --model FILE)."
     if read.passed:
         n = len(read)
-        yield f"Of {n + read.passed:,} sentences, a first choice kept the {n:,} that promise most, to choose from."
-        return  # a document without a sentence among these may have had some
+        yield f"Of {n + read.passed:,} sentences, the {n:,} most promising ones are left to choose from."
+        return  # a document without one of these may have had sentences
     held = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):
         if i not in held:

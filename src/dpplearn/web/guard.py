@@ -1,4 +1,4 @@
-"""What stands before every route: who may ask, how much may be sent, and which headers an answer carries."""
+"""The middleware before every route: it checks who asks and how much is sent, and adds headers to answers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
-OPEN = ("/", "/docs", "/api/v1/health", "/api/v1/openapi.json")  # without a token, too, like the files of the page
+OPEN = ("/", "/docs", "/api/v1/health", "/api/v1/openapi.json")  # these, and files of the page, need no token
 FORM = "multipart/form-data"
-PIECE = 65_536  # bytes handed to the server at once, which waits until the client has taken most of them
-DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
+PIECE = 65_536  # bytes that are sent at once; the server then waits until the client has taken most of them
+DISCARDED = 4  # so many times the limit is read and dropped, so that a client that only sends gets its answer
 
 
 class Guard:
-    """The middleware before all routes: it checks a request, and receives its body within the limits."""
+    """Checks a request, receives its body within the limits, and answers errors."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app, self.service = app, service
@@ -55,7 +55,7 @@ class Guard:
                 await send(message)
                 return
             data, more = message.get("body", b""), message.get("more_body", False)
-            for at in range(0, len(data) or 1, PIECE):  # `dpplearn serve` closes the connection of who takes none
+            for at in range(0, len(data) or 1, PIECE):  # if the client takes none, the connection is closed
                 rest = more or at + PIECE < len(data)
                 await send({**message, "body": data[at : at + PIECE], "more_body": rest})
 
@@ -63,7 +63,7 @@ class Guard:
             self.check(scope["method"], path.removeprefix(scope.get("root_path", "")), headers)
             await self.app(scope, body.receive, answer)
         except ClientDisconnect as gone:
-            forget(gone)  # nobody is there to answer
+            forget(gone)  # there is nobody to answer
         except Exception as error:
             if not isinstance(error, Problem):
                 log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
@@ -75,7 +75,7 @@ class Guard:
             body.release()
 
     def check(self, method: str, route: str, headers: Headers) -> None:
-        """Refuse a request before anything of its body is read."""
+        """Refuse a request before its body is read."""
         token, host, origin = self.service.settings.token, headers.get("host", "").lower(), headers.get("origin")
         if token is not None and route not in OPEN and not route.startswith("/static/"):
             kind, _, sent = headers.get("authorization", "").partition(" ")
@@ -93,28 +93,28 @@ class Guard:
             if found != kind and (found or headers.get("content-length", "0") != "0"):
                 what = f"The body must be {kind}, found {found or 'none'!r:.100}. Set the header Content-Type."
                 raise Problem("unsupported-media-type", f"{what} Files go to /api/v1/clusters/files.")
-            self.service.pool.check_room()  # now, and not once the body has arrived
+            self.service.pool.check_room()  # before the body arrives
 
 
 class Body:
-    """The body of a request: where it is too long or too slow, a problem is raised where the application reads it."""
+    """The body of a request, which raises a problem when it is too long or too slow."""
 
     def __init__(self, service: Service, deadline: Deadline, headers: Headers, receive: Receive) -> None:
         self.service, self.deadline, self.receive_next = service, deadline, receive
         is_form = headers.get("content-type", "").lower().startswith(FORM)
         self.limit_name = "max_upload_bytes" if is_form else "max_body_bytes"
         self.limit: int = getattr(service.settings, self.limit_name)
-        self.announced = int(headers.get("content-length", 0))  # a number: the server that runs us has seen to that
+        self.announced = int(headers.get("content-length", 0))  # a number, as the server has checked
         self.held, self.is_large, self.complete = 0, False, False
 
     async def receive(self) -> Message:
         """The next piece of the body, or a problem as soon as it is known to be too long or too slow."""
         if self.complete:
-            return await self.receive_next()  # comes when the client closes its connection
+            return await self.receive_next()  # returns when the client closes its connection
         too_long = self.announced > self.limit
         try:
             async with asyncio.timeout(self.deadline.left):
-                if self.held > PIECE and not self.is_large:  # few of these are in memory at once
+                if self.held > PIECE and not self.is_large:  # only few large bodies are in memory at once
                     self.is_large = await self.service.large_bodies.acquire()
                 message = {} if too_long else await self.receive_next()
         except TimeoutError:
@@ -129,12 +129,12 @@ class Body:
         return message
 
     def release(self) -> None:
-        """It is in memory no more."""
+        """Say that the body is no longer in memory."""
         if self.is_large:
             self.service.large_bodies.release()
 
     async def discard(self) -> None:
-        """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
+        """Read on for a moment without keeping anything, because a client that still sends would miss the answer."""
         left, more, self.complete = DISCARDED * self.limit, True, True
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
@@ -144,9 +144,8 @@ class Body:
 
 
 def forget(error: BaseException) -> None:
-    """Free what the calls that an error passed still hold, the body of the request above all.
+    """Free what the stack frames of an error hold, above all the body of the request.
 
-    An error refers to these calls, and some of them to the error: such a circle lives on until Python looks for
-    circles, which it does after so many objects, however large they are.
+    The error refers to the frames, and some frames to the error, so that Python would free them only much later.
     """
     traceback.clear_frames(error.__traceback__)

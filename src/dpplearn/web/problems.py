@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457): what went wrong, and what to change."""
+"""Errors as problem documents (RFC 9457), which say what went wrong and what to change."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from fastapi import HTTPException, Response
 
 PROBLEM_JSON = "application/problem+json"
-LONGEST_NAME = 200  # characters of a name in a request that an answer quotes
+LONGEST_NAME = 200  # characters that an answer quotes of a name in a request
 MOST_ERRORS = 20  # errors that an answer lists
-QUOTED = Repr()  # a value of a request, of which an answer quotes a little
+QUOTED = Repr()  # shortens a value that an answer quotes
 QUOTED.maxlevel, QUOTED.maxstring = 1, 40
 
-# slug: (status, title, what it means: the detail, too, where a request says no more than that)
+# slug: (status, title, detail, unless a request has its own)
 PROBLEMS: dict[str, tuple[int, str, str]] = {
     "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
     "unauthorized": (401, "The server asks for its token", "Send the header `Authorization: Bearer TOKEN`."),
@@ -37,11 +37,9 @@ PROBLEMS: dict[str, tuple[int, str, str]] = {
 }
 
 
-class Problem(HTTPException):  # the word of RFC 9457
-    """An answer that is a problem document.
+class Problem(HTTPException):
+    """An error that is answered with a problem document.
 
-    Examples
-    --------
     >>> Problem("too-large", "At most 3 documents.", limit="max_documents", value=3).members["status"]
     413
     """
@@ -54,13 +52,13 @@ class Problem(HTTPException):  # the word of RFC 9457
         self.members = {"type": f"/problems/{slug}", "title": title, "status": status, "detail": self.detail, **members}
 
     def response(self, instance: str) -> Response:
-        """The problem document, about the path of a request."""
+        """The problem document for the path of a request."""
         body = json.dumps({**self.members, "instance": instance}, ensure_ascii=False).encode("utf-8", "replace")
         return Response(body, self.status_code, self.headers, PROBLEM_JSON)
 
 
 def limited(slug: str, name: str, value: float, what: str, advice: str) -> Problem:
-    """A limit of the settings that the request passes.
+    """The problem that a request passes a limit of the settings.
 
     >>> limited("too-large", "max_documents", 3, "There are 4 documents", "Send fewer.").detail
     'There are 4 documents; the limit max_documents is 3. Send fewer.'
@@ -69,7 +67,7 @@ def limited(slug: str, name: str, value: float, what: str, advice: str) -> Probl
 
 
 def invalid(*errors: tuple[Iterable[str | int], str]) -> Problem:
-    """Values that are not what the schema says, each with its place as a JSON pointer (RFC 6901).
+    """The problem that values do not fit the schema, each with its place as a JSON pointer (RFC 6901).
 
     >>> invalid((["documents", 0, "a/b"], "Field required.")).detail
     '/documents/0/a~1b: Field required.'
@@ -82,18 +80,18 @@ def invalid(*errors: tuple[Iterable[str | int], str]) -> Problem:
 
 
 def of_validation(errors: Sequence[Any]) -> Problem:
-    """What pydantic found wrong with a request, in its words, and a little of what stands there."""
+    """The problem for pydantic's errors, in its words, with the beginning of each wrong value."""
     if errors[0]["type"] == "json_invalid":
         return Problem("malformed", f"The body must be JSON in UTF-8. {errors[0]['ctx']['error']}.")
-    said = []
+    listed = []
     for error in errors[:MOST_ERRORS]:
         ours = error["msg"].removeprefix("Value error, ")
         theirs = f"{error['msg']}, found {QUOTED.repr(error['input'])}."
-        said.append((error["loc"][1:], f"{ours.rstrip('.')}." if error["type"] == "value_error" else theirs))
-    return invalid(*said)
+        listed.append((error["loc"][1:], f"{ours.rstrip('.')}." if error["type"] == "value_error" else theirs))
+    return invalid(*listed)
 
 
 def where(error: BaseException) -> str:
-    """The places in the code that an error passed, innermost last."""
+    """The places in the code where an error passed, the innermost last."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     return ", ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames)

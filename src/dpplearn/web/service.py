@@ -1,4 +1,4 @@
-"""One server: its models, its workers, and the clusters it keeps."""
+"""The state of a server: its models, its threads and processes, and the clusters it keeps."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from dpplearn.web.work import Deadline, Pool, T, run_in_process
 
 
 class Clusters:
-    """Clusters in memory, within the limits of the settings; those used longest ago make room and expire."""
+    """Clusters in memory, within the limits of the settings; those used longest ago are dropped first."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self.settings, self.clock = settings, clock
-        self._held: OrderedDict[str, tuple[Reading, float]] = OrderedDict()  # with the time of its last use, by that
-        self._lock = RLock()  # workers keep and use clusters, too
+        self._held: OrderedDict[str, tuple[Reading, float]] = OrderedDict()  # and time of last use, in its order
+        self._lock = RLock()  # threads keep and use clusters, too
 
     def current(self) -> OrderedDict[str, tuple[Reading, float]]:
-        """What is held, without what is too old or too much; the cluster that was used last is never too much."""
+        """The clusters that are left after dropping what is too old or too much, but never the one used last."""
         with self._lock:
             oldest = self.clock() - self.settings.cluster_seconds
             total = sum(kept.nbytes for kept, _ in self._held.values())
@@ -45,20 +45,20 @@ class Clusters:
             return self._held
 
     def put(self, name: str, kept: Reading) -> None:
-        """Keep a cluster; others make room for it."""
+        """Keep a cluster, and drop others to make room for it."""
         with self._lock:
             self._held[name] = kept, self.clock()
             self.current()
 
     def get(self, name: str) -> Reading:
-        """The cluster, used just now; a problem if it is gone."""
+        """The cluster, which now counts as used; raises a problem if it is gone."""
         with self._lock:
             kept = self.remove(name)
             self._held[name] = kept, self.clock()
             return kept
 
     def remove(self, name: str) -> Reading:
-        """Forget a cluster; a problem if it is gone."""
+        """Forget a cluster; raises a problem if it is gone."""
         with self._lock:
             if name not in self.current():
                 raise Problem("cluster-gone")
@@ -66,43 +66,43 @@ class Clusters:
 
 
 class Service:
-    """One server: its models, its workers and its clusters."""
+    """The state of a server: its models, its threads and processes, and its clusters."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.engine, self.clusters = settings, Engine(settings), Clusters(settings)
         self.pool = Pool(settings.n_jobs, settings.queue)
         self.boxes = Sandboxes()  # processes that read what clients send
-        self.large_bodies = asyncio.Semaphore(2 * settings.n_jobs)  # received or worked on at once
+        self.large_bodies = asyncio.Semaphore(2 * settings.n_jobs)  # in memory at once
         self.warming = Thread(target=self.warm, name="dpplearn-warm", daemon=True)
 
     def warm(self) -> None:
-        """Load and compile all that requests need; those that come meanwhile are answered a little slower."""
-        run_in_process(self.boxes, self.settings, bool, Deadline(600))  # a process that has loaded the models
+        """Load and compile everything that requests need; requests that come meanwhile are a little slower."""
+        run_in_process(self.boxes, self.settings, bool, Deadline(600))  # starts a process that loads the models
         self.engine.warm()
 
     def close(self) -> None:
-        """Finish what is running and what waits, then end threads and processes."""
+        """Finish the requests that run or wait, then end threads and processes."""
         self.pool.threads.shutdown()
         self.warming.join()
         self.boxes.close()
 
     def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
-        """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
+        """Read what a client sent, in a process that is killed at the deadline, and prepare the cluster."""
         return self.engine.prepare(run_in_process(self.boxes, self.settings, job, deadline))
 
     def keep(self, reading: Reading) -> tuple[str, bytes]:
-        """Keep a cluster; its name and the answer that describes it."""
-        name = secrets.token_urlsafe(18)  # not to be guessed: who knows it may use the cluster
+        """Keep a cluster, and return its name and the answer that describes it."""
+        name = secrets.token_urlsafe(18)  # cannot be guessed: anyone who knows it may use the cluster
         answer = cluster_answer(name, reading, self.settings.cluster_seconds)
         self.clusters.put(name, replace(reading, answer=answer))
         return name, answer
 
     async def select(self, request: Request, name: str, options: schema.Options, answer: Callable[[Summary], T]) -> T:
-        """What `answer` makes of a summary of a cluster."""
+        """Summarize a cluster, and return the `answer` for the summary."""
         self.clusters.get(name)
 
         def task(_: Deadline) -> T:
-            reading = self.clusters.get(name)  # now, so that what waits keeps no cluster that made room
+            reading = self.clusters.get(name)  # again, as it may be dropped while the task waits
             return answer(self.engine.find(reading, options))
 
         return await self.pool.run(request, task)

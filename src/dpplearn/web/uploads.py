@@ -1,4 +1,4 @@
-"""What clients send to be read, texts or files; a file's name is a label, and says nothing to the file system."""
+"""Reads the texts and files that clients send. The name of a file is only a label, and never a path."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.corpora.documents import parse_document, unlike
 from dpplearn.summarize.corpora.formats.apart import LIMITS
-from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.engine import Engine, Read, check_characters
 from dpplearn.web.problems import Problem
@@ -17,16 +16,16 @@ from dpplearn.web.schema import NewCluster, SkippedFile
 
 
 def read_texts(sent: NewCluster, engine: Engine) -> Read:
-    """The documents of a request, numbered where they have no id."""
+    """Read the documents of a request; those without an id are numbered."""
     documents = [
-        Document(str(i) if one.id is None else one.id, one.text, one.title or None, one.date or None)
-        for i, one in enumerate(sent.documents, 1)
+        Document(str(i) if x.id is None else x.id, x.text, x.title or None, x.date or None)
+        for i, x in enumerate(sent.documents, 1)
     ]
     return engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
 
 
 def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
-    """The documents of files, each a name and bytes; one that cannot be read does not block the others."""
+    """Read documents from files, each a name and bytes. A file that cannot be read does not block the others."""
     documents, skipped, settings = list[Document](), list[SkippedFile](), engine.settings
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     with warnings.catch_warnings(record=True) as warned:
@@ -34,13 +33,13 @@ def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all
         for number, (filename, data) in enumerate(files):
             name = label(filename, number + 1)
             try:
-                found = parse_document(data, name, name, None, limits)
-                for document in found:
+                parsed = parse_document(data, name, name, None, limits)
+                for document in parsed:
                     check_characters(document, name, settings)
-                documents += found
+                documents += parsed
             except (Problem, ValueError) as error:
                 detail = error.detail if isinstance(error, Problem) else str(error)
-                if isinstance(error.__cause__, UnicodeError):  # advice for somebody who has no command line
+                if isinstance(error.__cause__, UnicodeError):  # advice for people without a command line
                     detail = f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
                 skipped.append(SkippedFile(file=number, name=name, detail=detail))
     if not documents:
@@ -52,7 +51,7 @@ def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all
 
 
 def label(filename: str, number: int) -> str:
-    """The last part of a file's name, without characters that do not print.
+    """The last part of a file's name, with only printable characters.
 
     >>> label("../../etc/pass\\x00wd.txt", 1), label("", 2)
     ('passwd.txt', 'file 2')

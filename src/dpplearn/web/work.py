@@ -1,4 +1,4 @@
-"""The work of requests, within limits of number and time: threads for selections, sandboxes for what clients send."""
+"""Runs the work of requests within limits of number and time: selections in threads, reading in processes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dpplearn.web.problems import Problem, limited, where
 from dpplearn.web.settings import Settings
 
 T = TypeVar("T")
-MEMORY = 4 * 2**30  # bytes of address space that a process may take
+MEMORY = 4 * 2**30  # bytes of address space that a process may use
 log = logging.getLogger("dpplearn.web")
 
 
 class Deadline:
-    """When a request must be answered; `check` is called between the steps of its work."""
+    """The time by which a request must be answered; `check` is called between the steps of its work."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.end = seconds, time.monotonic() + seconds
@@ -35,22 +35,21 @@ class Deadline:
         return max(self.end - time.monotonic(), 0.0)
 
     def stop(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Say that nobody waits for the answer any more."""
         self.end = 0.0
 
     def check(self) -> None:
-        """Stop here if the time is over, or nobody waits."""
+        """Raise a problem if the time is over or nobody waits."""
         if not self.left:
             advice = "Send fewer or shorter documents, ask for the decoder greedy, or try again later."
             raise limited("time-limit", "max_seconds", self.seconds, "The answer was not ready in time", advice)
 
 
 class Pool:
-    """At most `workers` functions run and `queue` wait; one more is refused.
+    """Threads: at most `workers` tasks run and `queue` tasks wait, and one more is refused.
 
-    A request that passes its deadline is answered at once, and its work ends at its next step, as does the work of a
-    client that has left. Its place stays taken until then, so that no number of slow requests makes more work than
-    there are workers.
+    A request that passes its deadline is answered at once. Its work ends at the next step, like that of a client that
+    has left, and keeps its place until then, so that slow requests never add up to more work than there are threads.
     """
 
     def __init__(self, workers: int, queue: int) -> None:
@@ -58,18 +57,18 @@ class Pool:
         self.threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
 
     def check_room(self) -> None:
-        """Refuse now what would be refused once its body has arrived."""
+        """Raise a problem if there is no place for a task."""
         if self.taken >= self.workers + self.queue:
-            what = f"{self.workers} requests are worked on and as many wait as may"
+            what = f"The server works on {self.workers} requests, and no more may wait"
             raise limited("busy", "queue", self.queue, what, "Try again in a second.")
 
     async def run(self, request: Request, task: Callable[[Deadline], T]) -> T:
-        """The result of the task, done in a thread as long as the client is there, or a problem: no room, no time."""
+        """The result of the task, which runs in a thread as long as the client is there; raises a problem otherwise."""
         deadline: Deadline = request.scope["dpplearn.deadline"]
 
         def work_in_time() -> T:
             deadline.check()
-            with stops_when(deadline.check):  # decoders and samplers call it, too
+            with stops_when(deadline.check):  # decoders and samplers call this check, too
                 return task(deadline)
 
         self.check_room()
@@ -90,12 +89,12 @@ class Pool:
             leaving.cancel()
             if not waiter.done():
                 deadline.stop()
-                future.cancel()  # where it has not begun, it never will
+                future.cancel()  # has an effect only if it has not begun
 
     def _free(self, done: asyncio.Future[Any]) -> None:
         self.taken -= 1
         if not done.cancelled():
-            done.exception()  # which nobody may be waiting for
+            done.exception()  # marks the exception as seen
 
 
 async def client_gone(request: Request) -> None:
@@ -105,11 +104,11 @@ async def client_gone(request: Request) -> None:
 
 
 class ReaderError(Exception):
-    """A mistake in a process that reads, and its place; no message, which may quote a document."""
+    """An error in a process that reads, with its place but no message, which might quote a document."""
 
 
 def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine], T], deadline: Deadline) -> T:
-    """Do the job in a process, which is killed at the deadline; raises what it raises, and the limit's problem then."""
+    """Do a job in a process, which is killed at the deadline, and raise what it raises."""
     try:
         with stops_when(deadline.check):
             answer = boxes.run(work, settings, job, seconds=max(deadline.left, 0.05), memory=MEMORY)
@@ -124,7 +123,7 @@ def run_in_process(boxes: Sandboxes, settings: Settings, job: Callable[[Engine],
 
 
 def work(settings: Settings, job: Callable[[Engine], Any]) -> Any:
-    """In a process: what a job makes of the models, or its problem."""
+    """Do a job with the models, inside the process; returns problems and errors instead of raising them."""
     try:
         with one_thread():
             return job(load_engine(settings))
@@ -134,4 +133,4 @@ def work(settings: Settings, job: Callable[[Engine], Any]) -> Any:
         return ReaderError(f"{type(error).__name__} at {where(error)}")
 
 
-load_engine = lru_cache(maxsize=1)(Engine)  # the models, loaded once in a process
+load_engine = lru_cache(maxsize=1)(Engine)  # loads the models once in a process

@@ -7,7 +7,7 @@ from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text.short_forms import without
 from dpplearn.summarize.text.units import suited
 from dpplearn.summarize.text.words import one_line
-from dpplearn.web import Settings, schema
+from dpplearn.web import schema
 
 CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
 RTL = (
@@ -21,12 +21,6 @@ def bare(one):
     for added in one["added"]:
         text = text.replace(f" {added}", "", 1) if f" {added}" in text else text.replace(f"{added} ", "", 1)
     return text
-
-
-def test_the_example_is_the_bundled_cluster(client):
-    found = client.get("/api/v1/example").json()
-    known = [(d.id, d.text, d.title) for d in Cluster.example().documents]
-    assert [(d["id"], d["text"], d["title"]) for d in found["documents"]] == known
 
 
 def test_a_cluster_has_sentences_with_places_and_reasons(example):
@@ -45,17 +39,6 @@ def test_a_cluster_has_sentences_with_places_and_reasons(example):
     usual = float(int(suited(sum(sentence["length"]["words"] for sentence in example["sentences"]))))
     assert example["defaults"] == {"budget": usual, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
     assert example["days"][0] == "2024-03-14"
-
-
-def test_a_cluster_says_what_is_no_sentence(client):
-    given = {"documents": [{"text": "# Storms\n\nPatents. A storm hit the coast. It rained."}]}
-    answer = client.post(CLUSTERS, json=given).json()
-    assert [one["text"] for one in answer["sentences"]] == ["A storm hit the coast.", "It rained."]
-    assert [one["reason"] for one in answer["set_aside"]] == ["no sentence", "a heading"]
-    kept = client.post(CLUSTERS, json={**given, "keep_all": True}).json()
-    assert [one["text"] for one in kept["sentences"]] == ["Storms", "Patents.", "A storm hit the coast.", "It rained."]
-    whole = client.post(SUMMARIZE, json={**given, "keep_all": True, "budget": 1}).json()
-    assert whole["text"] in ("Storms", "Patents.")
 
 
 def test_a_cluster_is_found_again_until_it_is_deleted(client, is_problem):
@@ -142,45 +125,9 @@ def test_compress_tells_what_was_dropped(client, example, select):
     assert client.post(SUMMARIZE, json=asked).json()["text"] == short["text"]
 
 
-def test_a_question_an_order_and_context(client, select, is_problem):
-    found = select(about="What would a new spillway cost?", budget=60, unit="words").json()
-    assert "14 million" in found["text"]
-    assert max(one["contributions"].get("relevance to the question", 0.0) for one in found["selected"]) > 1.0
-    assert select(about="  ").json() == select().json()
-    assert "No sentence mentions “zebra”" in select(about="zebra").json()["note"]
-    assert is_problem(select(about="?!"), 422, "invalid")["errors"][0]["pointer"] == "/about"
-    for wrong in ({"order": "random"}, {"about": "x" * 1_001}):
-        is_problem(select(**wrong), 422, "invalid")
-    by_gain, by_time = select(order="importance").json(), select().json()
-    chosen = [{one["sentence"]: one["order"] for one in found["selected"]} for found in (by_gain, by_time)]
-    assert chosen[0].keys() == chosen[1].keys()
-    assert chosen[0] != chosen[1]
-    later, earlier = {"text": "Ten boats sank.", "date": "9 May 2004"}, {"text": "Snow fell.", "date": "2004-05-08"}
-    asked = {"documents": [later, earlier], "budget": 100, "unit": "words"}
-    assert client.post(SUMMARIZE, json=asked).json()["text"] == "Snow fell.\nTen boats sank."
-
-
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
     answer = client.post(CLUSTERS, json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
     assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]
     for sentence in answer["sentences"]:
         assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]
     assert any("<script>alert(1)</script>" in sentence["text"] for sentence in answer["sentences"])
-
-
-def test_models_and_an_empty_selection(client, example):
-    (model,) = client.get("/api/v1/models").json()["models"]
-    assert (model["name"], model["language"], model["default"]) == ("general", "any", True)
-    assert client.post(f"{CLUSTERS}/{example['id']}/select").status_code == 200  # all options have defaults
-
-
-def test_another_model_is_the_default_and_brings_its_length(serving, tmp_path):
-    summarizer = Summarizer.load()
-    summarizer.save(tmp_path / "mine.json")
-    with serving(Settings(model=tmp_path / "mine.json")) as client:
-        documents = [{"text": "A storm hit. Rain fell."}]
-        mine = client.post(CLUSTERS, json={"documents": documents}).json()
-        english = client.post(CLUSTERS, json={"documents": documents, "model": "general"}).json()
-    assert (mine["model"], english["model"]) == ("mine", "general")
-    assert (mine["defaults"]["budget"], mine["defaults"]["unit"]) == (summarizer.budget, "words")
-    assert (english["defaults"]["budget"], english["defaults"]["unit"]) == (2, "words")  # room for "Rain fell."

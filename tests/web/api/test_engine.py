@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,16 +59,6 @@ def test_pins_that_cannot_be(include, exclude, budget, message):
     assert message in caught.value.detail
 
 
-def test_pins_that_depend_on_each_other():
-    # three directions in a plane; texts reach this only by rounding, so the kernel is made by hand
-    phi = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
-    flat = replace(prepare("Rain fell. Snow fell. Wind rose."))
-    vars(flat)["dpp"] = DPP(phi @ phi.T)
-    with pytest.raises(Problem) as caught:
-        check_choices(flat, schema.Options(include=[0, 1, 2]), 100, "words")
-    assert "cannot go together" in caught.value.detail
-
-
 def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
     angles = rng.uniform(0, 2 * np.pi, 12)
     points = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -78,12 +67,6 @@ def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
     true = np.linalg.norm(points[:, None] - points[None], axis=-1)
     assert np.allclose(ours, ours.max() / true.max() * true, atol=1e-7)
     assert np.abs(found).max() == 1.0
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 100])
-def test_the_map_of_few_or_equal_sentences(n):
-    assert np.array_equal(similarity_map(np.ones((n, n))), np.zeros((n, 2)))
-    assert np.isfinite(similarity_map(np.eye(n))).all()
 
 
 ODD = """

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.web import Settings
 
 ASKED = {"budget": 120, "unit": "words", "exclude": [3]}
 
@@ -32,18 +31,6 @@ def test_a_file_is_what_the_library_makes_of_the_summary(client, example, summar
     assert "/format" in is_problem(export(**ASKED, format="docx"), 422, "invalid")["detail"]
 
 
-def test_the_answer_has_the_words_of_the_record(select, summary):
-    answer, record = select(**ASKED).json(), summary.explain()
-    assert [one["words"] for one in answer["selected"]] == [one.words for one in record.chosen]
-    said = [[x["words"] for x in one["reasons"]] for one in answer["selected"]]
-    assert said == [[x.words for x in one.reasons] for one in record.chosen]
-    for name, words in record.as_a_set.lines():
-        key = {"leaves out": "leaves_out", "alike": "similarity", "sure": "sureness"}.get(name, name)
-        assert answer[key]["words"] == words
-    expected = [(one.number, one.reason, list(one.by)) for one in record.left_out]
-    assert [(one["sentence"], one["reason"], one["by"]) for one in answer["left_out"]] == expected
-
-
 def test_why_is_told_of_any_sentence(client, example, summary, is_problem):
     path = f"/api/v1/clusters/{example['id']}/why"
     for number in (int(summary.order[0]), int(summary.explain().numbers[-1])):
@@ -54,16 +41,3 @@ def test_why_is_told_of_any_sentence(client, example, summary, is_problem):
     assert is_problem(client.get(f"{path}/10000"), 422, "invalid")["errors"][0]["pointer"] == "/sentence"
     for wrong in ({"budget": "much"}, {"budgets": 3}):
         is_problem(client.get(f"{path}/0", params=wrong), 422, "invalid")
-
-
-def test_of_a_book_a_first_choice_is_made(serving):
-    nouns = [("roof", "barn")[i % 2] for i in range(40)]
-    text = " ".join(f"In chapter {i // 2} the {noun} of house {i // 2 % 7} burned." for i, noun in enumerate(nouns))
-    with serving(Settings(n_jobs=1, exact_sentences=12)) as client:
-        cluster = client.post("/api/v1/clusters", json={"documents": [{"text": text}]}).json()
-        kept = len(cluster["sentences"])
-        assert 2 <= kept <= 12
-        assert cluster["notes"][0].startswith(f"Of 40 sentences, a first choice kept the {kept} that promise most")
-        asked = {"budget": 2, "unit": "sentences"}
-        answer = client.post(f"/api/v1/clusters/{cluster['id']}/select", json=asked).json()
-    assert (len(answer["selected"]), len(answer["marginals"])) == (2, kept)

@@ -26,38 +26,6 @@ def test_what_is_not_valid_is_said_plainly(client, is_problem, body, detail):
     assert detail in is_problem(client.post(SUMMARIZE, json=options), 422, "invalid")["detail"]
 
 
-def test_documents_without_a_word(client, is_problem):
-    for text in ("", "...", "!!! ---"):
-        answer = client.post(CLUSTERS, json={"documents": [{"text": text}]})
-        assert is_problem(answer, 422, "nothing-to-choose")["title"] == "There is nothing to choose from"
-
-
-@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"nan"])
-def test_a_body_that_is_not_json(client, is_problem, body):
-    answer = client.post(SUMMARIZE, content=body, headers={"Content-Type": "application/json"})
-    assert "JSON" in is_problem(answer, 400, "malformed")["detail"]
-
-
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
-def test_a_body_of_the_wrong_type(client, is_problem, kind):
-    for path in (CLUSTERS, SUMMARIZE):
-        answer = client.post(path, content=b"{}", headers={"Content-Type": kind})
-        assert "application/json" in is_problem(answer, 415, "unsupported-media-type")["detail"]
-
-
-def test_addresses_and_methods_that_do_not_exist(client, is_problem):
-    for path in ("/nothing", "/api/v1", "/api/v2/health", "/static/nothing.js", "/static/"):
-        assert is_problem(client.get(path), 404, "not-found")["instance"] == path
-    for path in ("/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/%00"):
-        answer = client.get(path)
-        assert answer.status_code == 404
-        assert "import" not in answer.text
-    for method, path, allowed in (("PUT", CLUSTERS, "POST"), ("GET", f"{CLUSTERS}/x/select", "POST")):
-        answer = client.request(method, path)
-        is_problem(answer, 405, "method-not-allowed")
-        assert answer.headers["allow"] == allowed
-
-
 def test_requests_of_other_sites_are_refused(client, is_problem):
     port = client.base_url.port
     for headers in (

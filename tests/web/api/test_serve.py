@@ -2,7 +2,6 @@
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -55,8 +54,8 @@ def many_sentences(n):
 def test_sigterm_finishes_what_is_running():
     with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
         answers = []
-        slow = threading.Thread(  # some seconds of eigenvectors
-            target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_400)}))
+        slow = threading.Thread(  # a second or more of eigenvectors
+            target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(700)}))
         )
         slow.start()
         while not client.get("/api/v1/health").json()["running"] and slow.is_alive():
@@ -64,7 +63,7 @@ def test_sigterm_finishes_what_is_running():
         code, said = served.end(signal.SIGTERM)
         slow.join()
     assert answers[0].status_code == 201
-    assert len(answers[0].json()["sentences"]) == 1_400
+    assert len(answers[0].json()["sentences"]) == 700
     assert code == 0
     assert said.rstrip().endswith("Ended.")
     assert "Traceback" not in said
@@ -72,27 +71,8 @@ def test_sigterm_finishes_what_is_running():
         httpx.get(served.url)
 
 
-def test_ctrl_c_ends_without_a_traceback():
-    with Served("--host", "localhost") as served:
-        assert served.url.startswith("http://localhost:")
-        code, said = served.end(signal.SIGINT)
-    assert code == 0
-    assert "Traceback" not in said
-    assert "Warning" not in said
-
-
 def refusal(*arguments):
     return commands.refusal("serve", *arguments)
-
-
-def test_places_that_cannot_be_listened_at():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert f"Cannot listen at port {port} of 127.0.0.1: " in refusal("--port", port)
-    for host in ("no.such.host.invalid", "300.1.1.1", "192.0.2.1"):
-        assert host in refusal("--host", host, "--port", 0)
-    for host in ("0.0.0.0", "::"):  # who may use a server that others reach must be said
-        assert all(one in refusal("--host", host, "--port", 0) for one in ("--token", "--allow-host"))
 
 
 def test_the_extra_is_named_where_it_is_missing():

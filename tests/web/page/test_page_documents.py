@@ -58,13 +58,3 @@ def test_one_bad_file_does_not_block_the_others(seen: Seen) -> None:
     offered = seen.page.request.get(f"{seen.live.url}api/v1/models").json()["files"]
     assert seen.find("#files").get_attribute("accept") == ",".join(offered)
     assert {".pdf", ".docx", ".odt", ".epub", ".rtf", ".eml", ".mbox", ".txt"} <= set(offered)
-
-
-def test_nothing_to_summarize_is_said_before_anything_is_sent(seen: Seen) -> None:
-    seen.find("#submit").click()
-    expect(seen.find("#form-problem")).to_contain_text("No document yet")
-    assert ("POST", "api/v1/clusters") not in seen.requests
-    seen.expected = {422}
-    seen.find("#paste-text").fill("?!")
-    seen.find("#submit").click()
-    expect(seen.find("#form-problem")).to_contain_text("There is nothing to choose from")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from live import Seen, sources
 from playwright.sync_api import expect
 
-SELECT = re.compile("/select$")
 LEAVING = """() => {
   const event = new Event("beforeunload", { cancelable: true });
   dispatchEvent(event);
@@ -36,21 +34,6 @@ def test_a_reload_keeps_the_documents_and_the_choices(example: Seen) -> None:
     assert example.cluster() != cluster
     example.find("#brand").click()
     expect(example.find("#drafts li")).to_have_count(8)  # to add to them
-
-
-def test_leaving_asks_while_something_is_unsent(seen: Seen) -> None:
-    assert not seen.page.evaluate(LEAVING)
-    seen.find("#paste-text").fill("Rain fell on the hills for a week. The river rose.")
-    assert seen.page.evaluate(LEAVING)
-    seen.find("#submit").click()
-    seen.settle()
-    assert not seen.page.evaluate(LEAVING)
-    seen.find("#change").click()
-    seen.upload(more_txt=b"Snow closed the pass.")
-    assert seen.page.evaluate(LEAVING)
-    seen.find("#drafts-clear").click()
-    expect(seen.find("#drafts li")).to_have_count(0)
-    assert not seen.page.evaluate(LEAVING)
 
 
 def test_choices_are_taken_back(example: Seen) -> None:

@@ -79,7 +79,7 @@ def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path)
         seen.expected = {413, 429}
         with live.occupied():
             seen.find("#budget").fill("150")
-            expect(seen.find("#notice")).to_contain_text("The server is busy. Trying again in 1 s.")
+            expect(seen.find("#notice")).to_contain_text("The server is busy. The page tries again in 1 s.")
         seen.settle()
         expect(seen.find("#notice")).to_be_hidden()
         assert seen.find("#measure").inner_text().endswith("of 150 words")

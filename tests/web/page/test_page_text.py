@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from live import Seen
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 SCRIPT = "<script>window.hit = 1; alert(1)</script>"
 IMAGE = "<img src=x onerror='window.hit = 1'>"
@@ -70,38 +70,3 @@ def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
     ]
     assert seen.find(".s").count() == 4
     expect(seen.find(".source h3")).to_have_text(["Document 1", "Document 2"])
-
-
-def test_names_of_features_and_problem_details_are_text(seen: Seen) -> None:
-    """A model of one's own names its features, and a problem may quote a document."""
-    name = f"{IMAGE} {RLO}evil"
-
-    def rename(route: Route) -> None:
-        answer = route.fetch()
-        told = answer.json()
-        for sentence in [*told.get("sentences", []), *told.get("selected", [])]:
-            sentence["contributions"] = {name: 99.0, **sentence["contributions"]}
-        for chosen in told.get("selected", []):
-            chosen |= {"words": name, "reasons": [{"words": name, "amount": 1.0}]}
-        route.fulfill(response=answer, json=told)
-
-    seen.page.route("**/api/v1/clusters", rename)
-    seen.page.route("**/api/v1/clusters/*/select", rename)
-    seen.load_example()
-    assert seen.find("#summary .because").first.inner_text() == f"{IMAGE} RLOevil"
-    titles = seen.find("#summary [title]").evaluate_all("(all) => all.map((one) => one.title)")
-    assert any(IMAGE in one for one in titles)
-    assert not any(RLO in one for one in titles)
-    seen.find("#summary .why").first.click()
-    seen.find("#card summary").click()
-    expect(seen.find("#card .terms th").first).to_have_text(f"{IMAGE} RLOevil")
-    seen.page.keyboard.press("Escape")
-
-    refusal = {"title": SCRIPT, "status": 422, "detail": name, "errors": [{"pointer": f"/x/{name}", "detail": name}]}
-    seen.expected = {422}
-    seen.page.route("**/select", lambda route: route.fulfill(status=422, json=refusal))
-    seen.find("#budget-range").fill("150")
-    expect(seen.find("#select-problem")).to_contain_text(SCRIPT)
-    assert RLO not in seen.find("#select-problem").inner_text()
-    assert seen.find("main img").count() == 0
-    assert seen.page.evaluate("window.hit") is None

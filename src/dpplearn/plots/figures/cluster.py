@@ -1,4 +1,4 @@
-"""Figure 5: a cluster of documents with a reference summary and an extract, on the example that comes with dpplearn."""
+"""Figure 5: the documents of the example cluster, a reference summary, and an extract."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ NUMBERS = "①②③④⑤⑥⑦⑧⑨"
 WIDTH, HEIGHT = 72 * TWO_COLUMNS, 372.0  # points
 SIZE, HEAD, SMALL_SIZE = 6.2, 6.8, 5.6
 PAD, GAP, TOP = 5.0, 8.0, 18.0
-LEADING = 1.22  # from line to line, in sizes of the type
-
-
-Word = tuple[str, str | None]  # and the colour behind it, if any
+LEADING = 1.22  # distance of lines in type sizes
+Word = tuple[str, str | None]  # a word, and the colour behind it, if any
 
 
 def words(text: str, ground: str | None = None) -> list[Word]:
@@ -34,21 +32,13 @@ def words(text: str, ground: str | None = None) -> list[Word]:
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
-    """Width in points of a text in matplotlib's font of the moment, the same for every backend."""
+    """The width of a text in points, in matplotlib's current font; it is the same for every backend."""
     font = FontProperties(size=size, weight=weight)
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
 def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal") -> list[list[Word]]:
-    """Words in lines of at most `width` points; a word wider than that has a line to itself.
-
-    Examples
-    --------
-    >>> from dpplearn.plots.style import style
-    >>> with style():
-    ...     [[word for word, _ in line] for line in wrap(words("the river rose at night"), 32, 8)]
-    [['the', 'river'], ['rose', 'at'], ['night']]
-    """
+    """Break words into lines of at most `width` points; a wider word gets a line of its own."""
     lines: list[list[Word]] = []
     space, used = width_of(" ", size, weight), 0.0
     for word in text:
@@ -64,9 +54,9 @@ def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal"
 def draw_lines(
     ax: Axes, lines: list[list[Word]], x: float, y: float, size: float, *, color: str = "black", weight: str = "normal"
 ) -> float:
-    """Draw lines from the corner (x, y), on axes whose units are points and whose y runs down; return the y below.
+    """Draw lines from the corner (x, y) down, on axes whose unit is a point, and return the y below them.
 
-    Words side by side on the same ground are drawn as one text.
+    Neighbouring words on the same ground are drawn as one text.
     """
     for line in lines:
         base, at = y + 0.95 * size, x
@@ -83,7 +73,7 @@ def draw_lines(
 
 
 def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
-    """A sentence's words; one of the extract is numbered, on a ground of its own."""
+    """The words of a sentence; a sentence of the extract gets its number and its ground."""
     if sentence not in marks:
         return words(sentence.text)
     i = marks[sentence]
@@ -91,10 +81,10 @@ def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
 
 
 def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[list[Word]]:
-    """As much of a document as fits the lines: the sentences of the extract, then the first words; "…" for the rest."""
+    """As much of a document as fits: the sentences of the extract, then the first words, with "…" for the rest."""
     texts, shown = [marked(sentence, marks) for sentence in sentences], list[list[Word]]()
     first = sorted(range(len(texts)), key=lambda i: sentences[i] not in marks)
-    taken = [i for i in first for _ in texts[i]]  # the sentence of each word, in the order in which they are taken
+    taken = [i for i in first for _ in texts[i]]  # the sentence of each word, in the order of taking
     for count in range(1, len(taken) + 1):
         kept, text = Counter(taken[:count]), list[Word]()
         for i, whole in enumerate(texts):
@@ -111,7 +101,7 @@ def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width:
 
 @style()
 def draw() -> Figure:
-    """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
+    """Articles on the left, in which the extract is marked; a reference and the extract on the right."""
     summary = Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes", annotate=False)
     cluster = summary.split.cluster
     sentences = summary.split.sentences
@@ -140,19 +130,19 @@ def draw() -> Figure:
     reference = [wrap(words(line), wide - 2 * PAD, SIZE + 1) for line in cluster.references[0].splitlines()]
     chosen = [wrap(marked(sentence, marks), wide - 2 * PAD, SIZE + 1) for sentence in summary.sentences]
     y = TOP
-    for said, parts in (
+    for heading, parts in (
         (f"Reference summary, one of {len(cluster.references)}", reference),
         (f"Extract, {summary.length:g} bytes", chosen),
     ):
-        draw_lines(ax, [words(said)], right, y - TOP + 2, TITLE_SIZE)
+        draw_lines(ax, [words(heading)], right, y - TOP + 2, TITLE_SIZE)
         height = 2 * PAD + sum(len(part) for part in parts) * LEADING * (SIZE + 1) + 3 * (len(parts) - 1)
         card(ax, right, y, wide, height)
         down = y + PAD
         for part in parts:
             down = draw_lines(ax, part, right + PAD, down, SIZE + 1) + 3
         y += height + GAP + TOP
-    said = f"Cluster of {len(cluster.documents)} articles, {len(sentences)} sentences"
-    draw_lines(ax, [words(said)], 1, 2, TITLE_SIZE)
+    heading = f"Cluster of {len(cluster.documents)} articles, {len(sentences)} sentences"
+    draw_lines(ax, [words(heading)], 1, 2, TITLE_SIZE)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Figure 3: the factor graph of three items, and the ternary factor of an MRF and of a DPP."""
+"""Figure 3: the factor graph of three items, and the ternary factors of an MRF and of a DPP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.patches import Circle, Rectangle
 from dpplearn.mrf.few_items import ternary_factors
 from dpplearn.plots.style import BLACK, BLUE, GREY, LIGHT, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
-W_EXAMPLE = (-1.0, -1.0, 0.0)  # item 1 repels both others, which do not repel one another
+W_EXAMPLE = (-1.0, -1.0, 0.0)  # item 1 repels both others, which do not repel each other
 MRF_ENTRIES = ("1", "1", "1", "1", "$e^{w_{12}}$", "$e^{w_{13}}$", "$e^{w_{23}}$", "$e^{w_{12}+w_{13}+w_{23}}$")
 DPP_ENTRIES = (
     *("1", "1", "1", "1"),
@@ -20,13 +20,11 @@ DPP_ENTRIES = (
 
 
 def matching_similarities(w: tuple[float, float, float]) -> tuple[float, float, float]:
-    """S of the DPP with the MRF's entries 110, 101 and 111, where w23 = 0.
+    """S of the DPP that has the MRF's entries 110, 101 and 111, for w23 = 0.
 
-    The entry 111 of a DPP is at most (1 - S12^2) (1 - S13^2), and is that for S23 = S12 S13 only: what the MRF has with
-    w23 = 0, the DPP pays for with an entry 011 below 1.
+    The entry 111 of a DPP is at most (1 - S12^2) (1 - S13^2), which it reaches only for S23 = S12 S13. So the entry 011
+    is below 1 in the DPP, but 1 in the MRF.
 
-    Examples
-    --------
     >>> [round(s, 3) for s in matching_similarities((-1.0, -1.0, 0.0))]
     [0.795, 0.795, 0.632]
     """
@@ -43,7 +41,7 @@ def draw() -> Figure:
 
 
 def draw_graph(ax: Axes) -> None:
-    """Circles are the items, squares the factors."""
+    """Draw items as circles and factors as squares."""
     panel_title(ax, "a", "Factor graph")
     for number, degrees in zip((1, 2, 3), (90, 210, 330), strict=True):
         x, y = float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))
@@ -56,7 +54,7 @@ def draw_graph(ax: Axes) -> None:
     square(ax, 0.0, 0.0, BLACK)
     ax.text(0.24, 0.06, r"$\psi_{123}$", ha="left", va="bottom", fontsize=10)
     ax.set_xlim(-2.0, 2.0)
-    ax.set_aspect("equal", adjustable="datalim")  # the panel keeps its height, and its title its place
+    ax.set_aspect("equal", adjustable="datalim")  # so that the panel keeps its height
     ax.axis("off")
 
 
@@ -65,7 +63,7 @@ def square(ax: Axes, x: float, y: float, colour: str) -> None:
 
 
 def draw_table(ax: Axes) -> None:
-    """Formulas, and their values for one example."""
+    """Draw the formulas, and their values for one example."""
     panel_title(ax, "b", r"The ternary factor $\psi_{123}$")
     S = matching_similarities(W_EXAMPLE)
     table = ternary_factors(W_EXAMPLE, S)
@@ -91,7 +89,7 @@ def draw_table(ax: Axes) -> None:
             ax.text(place, height, f"{value:.2f}", va="center", ha="right", color=colour, weight=weight)
     for height in (top + 0.5, top - 3.5, top - 7.5):
         ax.axhline(height, color=BLACK, linewidth=0.6 if height != top - 3.5 else 0.3)
-    w = ",\\,".join(f"{{{x:g}}}" for x in W_EXAMPLE)  # in braces, a minus is a sign
+    w = ",\\,".join(f"{{{x:g}}}" for x in W_EXAMPLE)  # braces make the minus a sign
     s = ",\\,".join(f"{x:.2f}" for x in S)
     note = f"Example: $w = ({w})$; the DPP with the same entries 110, 101 and 111 has $S = ({s})$."
     ax.text(0.0, top - 8.2, note, va="center", fontsize=7.5)

@@ -1,4 +1,4 @@
-"""Figure 1: points in the plane from a DPP, and as many drawn independently."""
+"""Figure 1: points in the plane drawn from a DPP, and the same number drawn independently."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
 
 
 def draw_points(candidates: int = 2000, count: int = 100, seed: int = 2) -> tuple[FloatArray, FloatArray]:
-    """`count` of many random points of the unit square from a k-DPP, and as many drawn independently."""
+    """Draw `count` of many random points of the unit square by a k-DPP, and the same number independently."""
     rng = np.random.default_rng(seed)
-    points = rng.random((candidates, 2))
-    # Similar where near: the closer two points are, the less often both are drawn.
+    points = rng.random((candidates, 2))  # near points are similar, so the k-DPP rarely draws both
     kdpp = KDPP(DPP(rbf_similarity(points, length_scale=0.1) + 1e-6 * np.eye(candidates)), count)
     apart = kdpp.sample(1, rng=rng)[0]
     independent = rng.choice(candidates, size=count, replace=False)
@@ -25,13 +24,12 @@ def draw_points(candidates: int = 2000, count: int = 100, seed: int = 2) -> tupl
 
 
 def nearest_distance(points: FloatArray) -> float:
-    """Mean distance from a point to the nearest other."""
-    return float(KDTree(points).query(points, 2)[0][:, 1].mean())  # the nearest of all is the point itself
+    """The mean distance from a point to the nearest other point."""
+    return float(KDTree(points).query(points, 2)[0][:, 1].mean())  # column 0 is the point itself
 
 
 @style()
 def draw() -> Figure:
-    """A DPP's points at the left, as many independent ones at the right."""
     figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
     for ax, points, title, colour in zip(axes, draw_points(), ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
         ax.scatter(*points.T, s=15, color=colour, linewidths=0)

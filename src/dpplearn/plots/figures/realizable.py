@@ -1,4 +1,4 @@
-"""Figure 4: the entries 110, 101 and 011 of the ternary factor that an MRF and a DPP can have for a given entry 111."""
+"""Figure 4: the entries 110, 101 and 011 of the ternary factor that are possible for a given entry 111."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dpplearn.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, TWO_COL
 
 ENTRIES = {0.001: VERMILION, 0.25: GREEN, 0.5: BLUE, 0.75: GREY}  # the paper's red, green, blue and grey
 OVERLAY = 0.1
-VIEWS = (28, 38, 1.04), (28, 38, 1.04), (-22, 228, 1.09), (16, -22, 1.09)  # elevation, azimuth, place of the title
-SMOOTH = 100  # steps along a side: facets do not show
-FINE = 300  # where surfaces cross, whose triangles are sorted whole
+VIEWS = (28, 38, 1.04), (28, 38, 1.04), (-22, 228, 1.09), (16, -22, 1.09)  # elevation, azimuth, height of the title
+SMOOTH = 100  # steps along a side, enough to hide the facets
+FINE = 300  # steps for surfaces that cross, because triangles are drawn whole
 
 
 def panels() -> dict[str, list[tuple[FactorSurface, str]]]:
-    """Surfaces with their colours: MRF, DPP, both where the entry 111 is 0.1, and the two sheets of the DPP there."""
+    """The surfaces of each panel with their colours."""
     nested = [
         [(factor_surface(model, x, resolution=SMOOTH), colour) for x, colour in ENTRIES.items()]
         for model in ("mrf", "dpp")
@@ -38,7 +38,7 @@ def panels() -> dict[str, list[tuple[FactorSurface, str]]]:
 
 @style()
 def draw() -> Figure:
-    figure = Figure(figsize=(TWO_COLUMNS, 7.0))  # a layout engine would leave the cubes little room
+    figure = Figure(figsize=(TWO_COLUMNS, 7.0))  # a layout engine would make the cubes small
     axes = figure.subplots(2, 2, subplot_kw={"projection": "3d", "computed_zorder": False}).ravel()
     figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.96, wspace=0.06, hspace=0.26)
     for ax, (title, surfaces), (elevation, azimuth, height) in zip(axes, panels().items(), VIEWS, strict=True):
@@ -56,10 +56,10 @@ def draw() -> Figure:
 
 
 def show(ax: Any, surfaces: list[tuple[FactorSurface, str]], view: tuple[float, float]) -> None:
-    """Surfaces in the unit cube, as one collection: matplotlib sorts the triangles of one, not of several."""
+    """Draw surfaces in the unit cube, as one collection, as matplotlib sorts triangles only inside a collection."""
     corners = [surface.points[surface.triangles] for surface, _ in surfaces]
     faces = np.concatenate([shade(c, colour) for c, (_, colour) in zip(corners, surfaces, strict=True)])
-    # edges of the same colour close the seams between triangles; pixels in a PDF, whose text stays text
+    # edges in the same colour close the seams between triangles
     lines = {"facecolors": faces, "edgecolors": faces, "linewidths": 0.2, "rasterized": True}
     ax.add_collection3d(Poly3DCollection(np.concatenate(corners), **lines))
     ax.view_init(*view)
@@ -73,7 +73,7 @@ def show(ax: Any, surfaces: list[tuple[FactorSurface, str]], view: tuple[float, 
 
 
 def shade(triangles: np.ndarray, colour: str) -> np.ndarray:
-    """Lighter where a triangle faces the light, from either side."""
+    """The colours of triangles, lighter if they face the light, from either side."""
     normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     light = np.array([0.35, 0.2, 0.9])

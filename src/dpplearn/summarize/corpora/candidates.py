@@ -1,22 +1,31 @@
-"""Which sentences of a cluster a summary may be made of, and why each other piece of text was set aside."""
+"""Which sentences of a cluster a summary may be made of, and why each other piece of text was set aside.
+
+Only here are documents compared: agency copy, what every page of a site says, and other languages are set aside.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
-from dpplearn.summarize.corpora.repeats import Reason, find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
+from dpplearn.summarize.text.fragments import is_sentence, may_state
 from dpplearn.summarize.text.sentences import Piece, find_pieces
-from dpplearn.summarize.text.standing import is_sentence, may_state
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 
+Reason = tuple[str, int | None]  # the code of why a piece is set aside, and the number of the document that it repeats
+
+_ALPHANUMERIC = re.compile(r"[^\W_]+")
+_LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
+_WHOSE = 80  # characters before a quotation that may say whose it is: "Ann wrote: ..."
+_HEAD = 40  # characters by which a quotation is compared with the sentences of its document
+_FAMILIES = 4  # the fewest different documents of which "most" says anything
 # Ranks of pieces, best first. A document without sentences offers its titles, and a cluster with neither the next rank.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 MOST = 0.6  # share of a text that must be in one language for others to be set aside
@@ -86,12 +95,12 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
     documents, ranked, n_sentences = cluster.documents, list[list[RankedPiece]](), 0
     for document in documents:
         ranked.append(rank_pieces(document, keep_all))
-        n_sentences += sum(one.rank == SENTENCE for one in ranked[-1])
+        n_sentences += sum(piece.rank == SENTENCE for piece in ranked[-1])
         if limit is not None and n_sentences > limit:
             raise too_many(cluster, limit)
-    best = [min((one.rank for one in pieces), default=REST) for pieces in ranked]
+    best = [min((piece.rank for piece in pieces), default=REST) for pieces in ranked]
     last = [rank if rank <= TITLE else min(best) for rank in best]  # the rank of the last candidates of a document
-    chosen = [(i, one.piece) for i, pieces in enumerate(ranked) for one in pieces if one.rank <= last[i]]
+    chosen = [(i, x.piece) for i, pieces in enumerate(ranked) for x in pieces if x.rank <= last[i]]
     if limit is not None and len(chosen) > limit:
         raise too_many(cluster, limit)
     reasons = {} if keep_all else find_repeats(documents, chosen) | find_other_languages(documents, chosen)
@@ -128,16 +137,16 @@ def rank_pieces(document: Document, keep_all: bool) -> list[RankedPiece]:
     pieces = [(one_line(document.text[piece.start : piece.end]), piece) for piece in pieces_of(document)]
     if keep_all:
         return [RankedPiece(text, piece, SENTENCE, "") for text, piece in pieces]
-    ranked = [RankedPiece(*one, *rank_piece(pieces, i)) for i, one in enumerate(pieces)]
-    good = [one.rank for one in ranked if one.rank <= TITLE]
+    ranked = [RankedPiece(*pieces[i], *rank_piece(pieces, i)) for i in range(len(pieces))]
+    good = [piece.rank for piece in ranked if piece.rank <= TITLE]
     if (
         len(ranked) < FEWEST_LINES
         or 5 * len(good) >= 2 * len(ranked)
-        or any(one.piece.kind not in ("paragraph", "heading") or is_closed(one.text) for one in ranked)
+        or any(x.piece.kind not in ("paragraph", "heading") or is_closed(x.text) for x in ranked)
     ):
         return ranked
     rank = max(good, default=SENTENCE)
-    return [one._replace(rank=min(rank, one.rank)) if may_state(one.text) else one for one in ranked]
+    return [x._replace(rank=min(rank, x.rank)) if may_state(x.text) else x for x in ranked]
 
 
 def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
@@ -158,6 +167,76 @@ def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
     elif text[-1] in ":：" and i + 1 < len(pieces) and pieces[i + 1][1].kind in ("item", "row", "code"):
         return FRAGMENT, "announces"
     return SENTENCE, ""
+
+
+def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, Reason]:
+    """Find the pieces that repeat others. A piece comes with the number of its document, and documents are in order.
+
+    A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a quotation
+    that begins like another sentence of its document. A sentence that stands in more than half of at least
+    `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents that are mostly the same count
+    as one: a story that most papers took from an agency is no boilerplate.
+    """
+    quoting = {i for i, piece in pieces if piece.kind == "quotation"}
+    if len(documents) < 2 and not quoting:
+        return {}
+    texts = [documents[i].text[piece.start : piece.end] for i, piece in pieces]
+    reasons, normalized, first = dict[int, Reason](), [*map(normal, texts)], dict[str, int]()
+    unquoted = {
+        (i, text[:_HEAD])
+        for (i, piece), text in zip(pieces, normalized, strict=True)
+        if i in quoting and piece.kind != "quotation"
+    }
+    paragraph, key = None, ""
+    for number, (i, piece) in enumerate(pieces):
+        if piece.kind == "quotation":
+            head = normal(texts[number][texts[number].find(":", 0, _WHOSE) + 1 :])[:_HEAD]
+            if len(head) >= _LEAST and (i, head) in unquoted:
+                reasons[number] = "repeated", i
+        start, end = min(piece.start, piece.block.start), max(piece.end, piece.block.end)
+        if paragraph != (i, start, end):
+            paragraph = i, start, end
+            key = normalized[number] if piece.is_whole else normal(documents[i].text[start:end])
+        if first.setdefault(key, i) != i and len(key) >= _LEAST:
+            reasons[number] = "repeated", first[key]
+    owners = [i for i, _ in pieces]
+    families, holders = find_families(owners, normalized), defaultdict[str, dict[int, int]](dict)
+    for i, text in zip(owners, normalized, strict=True):
+        holders[text].setdefault(families[i], i)  # of each sentence the families, and the first document of each
+    n = len(set(families.values()))
+    common = {text: min(where.values()) for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
+    if len(common) < len(holders):  # else nothing would be left
+        reasons |= {number: ("boilerplate", common[text]) for number, text in enumerate(normalized) if text in common}
+    return reasons
+
+
+def normal(text: str) -> str:
+    """The words of a text, in lower case.
+
+    Examples
+    --------
+    >>> normal("Rain --  in OSLO!") == normal("rain in Oslo")
+    True
+    """
+    return " ".join(_ALPHANUMERIC.findall(text.lower()))
+
+
+def find_families(owners: Sequence[int], normalized: Sequence[str]) -> dict[int, int]:
+    """For each document the first that shares half of the characters of either's sentences with it, or itself.
+
+    A document is compared with the first that has its sentence, so that the time is linear in their number.
+    """
+    first, shared, size = dict[str, int](), Counter[tuple[int, int]](), Counter[int]()
+    for owner, text in zip(owners, normalized, strict=True):
+        size[owner] += len(text)
+        holder = first.setdefault(text, owner)
+        if holder != owner:
+            shared[holder, owner] += len(text)
+    families = {owner: owner for owner in owners}
+    for (holder, owner), length in sorted(shared.items()):
+        if 2 * length >= min(size[holder], size[owner]):
+            families[owner] = families[holder]
+    return families
 
 
 def find_other_languages(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, Reason]:

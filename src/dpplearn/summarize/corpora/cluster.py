@@ -1,7 +1,8 @@
-"""Documents, the sentences in them, and clusters of documents on one topic."""
+"""What a summary is made of: documents, the sentences in them, and clusters of documents on one topic."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
@@ -34,8 +35,8 @@ class Document:
     title, date, role : str, optional
         Not part of the text: no sentence comes from them.
     blocks : sequence of Block, optional
-        What each stretch of the text is, as whoever read it knows (`Document.of_blocks`); None to find that out from
-        its lines. No part of what is printed.
+        What each stretch of the text is, as its reader knows (`Document.of_blocks`); None to see it in the lines. It is
+        not printed.
 
     Examples
     --------
@@ -51,9 +52,8 @@ class Document:
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        given = {name: getattr(self, name) for name in ("title", "date", "role")}
-        named = "".join(f", {name}={short(value)!r}" for name, value in given.items() if value is not None)
-        return f"Document({short(self.id)!r}, {short(self.text)!r}{named})"
+        known = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
+        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(known)})"
 
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
@@ -67,7 +67,7 @@ class Document:
 
     @classmethod
     def of_blocks(cls, id: str, parts: Iterable[Part], title: str | None = None, date: str | None = None) -> Document:
-        """Make a document of its blocks, of which each is its kind and its text.
+        """Make a document of its blocks: for each its kind and its text.
 
         Examples
         --------
@@ -85,8 +85,8 @@ class Sentence:
     Parameters
     ----------
     text : str
-        On one line: white space is collapsed and control characters are left out, so this is what is printed,
-        while the offsets say what to highlight.
+        On one line, as it is printed: white space is collapsed and control characters are left out. The offsets say
+        what to highlight.
     document : int
         Index of its document in `cluster.documents`, from 0.
     position : int
@@ -94,15 +94,15 @@ class Sentence:
     start, end : int
         Character offsets into the document's text.
     kind : str
-        What its block is, one of `dpplearn.summarize.text.blocks.BLOCK_KINDS`.
+        The kind of its block, one of `dpplearn.summarize.text.blocks.BLOCK_KINDS`.
     section : str, optional
         The heading above it.
     full : str
         The sentence whole, on one line, where `text` is a shorter form of it; else the same.
     dropped : tuple of (start, end)
-        The spans of `full` that `text` does without.
+        The spans of `full` that `text` leaves out.
     added : tuple of str
-        What `text` has in brackets that `full` does not: first names and dates, from the document.
+        First names and dates from the document, which `text` has in brackets and `full` has not.
     """
 
     text: str
@@ -117,8 +117,8 @@ class Sentence:
     added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        where = ", ".join(f"{name}={getattr(self, name)}" for name in ("document", "position", "start", "end"))
-        return f"Sentence({short(self.text)!r}, {where})"
+        where = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
+        return f"Sentence({short(self.text)!r}{named(where)})"
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -126,8 +126,13 @@ class Sentence:
 
 
 def short(text: str, width: int = 50) -> str:
-    """A text, or how it begins."""
+    """A text, or its beginning."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def named(values: dict[str, Any]) -> str:
+    """Values as a call gives them by name, after a comma each."""
+    return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
 
 
 class TooManySentencesError(ValueError):
@@ -178,29 +183,28 @@ class Cluster:
                 f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
                 f"found {len(self.reference_ids)}."
             )
-        seen: set[str] = set()
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(
                     f"A Cluster holds Document objects, found {type(document).__name__}. "
                     "For strings, use Cluster.from_texts."
                 )
-            if document.id in seen:
+        for name, times in Counter(document.id for document in self.documents).items():
+            if times > 1:
                 raise ValueError(
-                    f"documents of {self.name} must have different ids, but {document.id!r} occurs twice. Rename one."
+                    f"documents of {self.name} must have different ids, but {name!r} occurs twice. Rename one."
                 )
-            seen.add(document.id)
         for reference in self.references:
             if not isinstance(reference, str):
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @cached_property
     def _latest(self) -> Latest[Candidates]:
-        """Its candidates as they were found last."""
+        """The candidates for the options asked for last."""
         return Latest()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes split it again, if they need to."""
+        """Without the candidates: copies and other processes find them again, if they need to."""
         return {name: value for name, value in vars(self).items() if name != "_latest"}
 
     def __repr__(self) -> str:
@@ -208,47 +212,39 @@ class Cluster:
 
     def _sizes(self) -> str:
         """How many documents, characters and references it has, in words."""
-        sizes = {"document": len(self.documents), "character": sum(len(one.text) for one in self.documents)}
+        sizes = {"document": len(self.documents), "character": sum(len(document.text) for document in self.documents)}
         sizes |= {"reference": len(self.references)} if self.references else {}
         return ", ".join(count_of(number, what, f"{what}s") for what, number in sizes.items())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the documents, and how each begins."""
-        rows = ((one.id, one.title or "", one.date or "", " ".join(one.text[:200].split())) for one in self.documents)
+        rows = ((x.id, x.title or "", x.date or "", " ".join(x.text[:200].split())) for x in self.documents)
+        documents = table(("document", "title", "date", "begins"), rows, len(self.documents))
         facts = {"language": self.language} if self.language else {}
-        return card(
-            f"Cluster {self.id or ''} of {self._sizes()}",
-            table(("document", "title", "date", "begins"), rows, len(self.documents)),
-            facts=facts,
-        )
+        return card(f"Cluster {self.id or ''} of {self._sizes()}", documents, facts=facts)
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return "the cluster" if self.id is None else f"cluster {self.id}"
 
     @cached_property
     def foreign(self) -> str | None:
-        """What its documents seem to be in if that clearly is not English, else None."""
+        """The language or script of its documents if that clearly is not English, else None."""
         return foreign(document.text for document in self.documents)
 
     @property
     def own_language(self) -> str | None:
-        """What it says it is in, or what its text clearly is in; None where that may well be English."""
+        """Its language as given, or as its text clearly shows; None where that may well be English."""
         return normal_language(self.language) or self.foreign
 
     def read_as(self, language: str | None) -> str | None:
-        """What a model's words of it are in: the model's language, or its own if that may be any."""
+        """The language in which a model reads it: the model's, or its own for a model of any language."""
         return self.own_language if language == ANY else language
 
     @classmethod
     def from_texts(
-        cls,
-        texts: Iterable[str],
-        *,
-        references: Sequence[str] = (),
-        id: str | None = None,
-        language: str | None = None,
+        cls, texts: Iterable[str], *, references: Sequence[str] = (), id: str | None = None, language: str | None = None
     ) -> Cluster:
         """Make a cluster of strings; its documents are called "1", "2", ...
 
@@ -276,10 +272,9 @@ class Cluster:
         """Read files as one cluster: a path, a pattern such as "storm/*.txt", a folder, or several of these.
 
         Text, Markdown, HTML, newswire SGML, subtitles, PDF (with the extra `documents`), Word, OpenDocument and EPUB
-        files, rich text, e-mails and mailboxes are told apart by name and content; ids are file names. What cannot be
-        read is named with its reason in a `SkippedWarning` for each file, and the others are read; where none can be,
-        that is the error. Files of other kinds in a folder, and files without a word, are named in a `SkippedWarning`,
-        too; hidden files and those called README are no matter.
+        files, rich text, e-mails and mailboxes are known by name and content; ids are file names. A `SkippedWarning`
+        says which file cannot be read and why, and names files of other kinds in a folder and files without a word; if
+        no file can be read, that is an error. Hidden files and those called README are left out silently.
         """
         from dpplearn.summarize.corpora.documents import read_files
 
@@ -298,17 +293,17 @@ class Cluster:
         from dpplearn.summarize.corpora.reading import read_clusters
 
         with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
-            [found] = read_clusters(folder, "utf-8")
-        return replace(found, id="example", language="english")
+            [cluster] = read_clusters(folder, "utf-8")
+        return replace(cluster, id="example", language="english")
 
     def sentences(self, *, limit: int | None = MAX_SENTENCES, keep_all: bool = False) -> tuple[Sentence, ...]:
         """Return the candidate sentences, in order of documents.
 
-        Candidates are sentences of running text: paragraphs, list items, quotations. What is no sentence
-        (`dpplearn.summarize.text.standing`) is none, nor is a paragraph that stands in an earlier document, nor what
-        stands word for word in most documents. A document that has no such sentence offers the headings and captions
-        that are sentences, and a cluster that has neither its fragments, then its labels, then the rest. A dateline at
-        the head of a document ("LONDON (AP) _") is left out of its first sentence.
+        Candidates are sentences of running text: paragraphs, list items, quotations. Pieces that are no sentences
+        (`dpplearn.summarize.text.fragments`) are left out, and so are paragraphs of an earlier document, and sentences
+        that stand word for word in most documents. A document without a candidate offers the headings and captions that
+        are sentences; a cluster with neither offers its fragments, then its labels, then the rest. A dateline at the
+        head of a document ("LONDON (AP) _") is left out of its first sentence.
 
         There may be at most `limit` sentences (None for any number). With `keep_all` every piece with a word is a
         candidate, whatever it is and wherever else it stands.

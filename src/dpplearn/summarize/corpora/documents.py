@@ -1,16 +1,18 @@
-"""Documents from files and folders."""
+"""Make documents of files and folders, each kind of files by its reader, and a cluster of whatever people give."""
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import replace
 from glob import glob, has_magic
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 from dpplearn._io.encoding import (
     MAX_BYTES,
@@ -22,10 +24,10 @@ from dpplearn._io.encoding import (
     read_bytes,
     unpacked_name,
 )
-from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.formats.apart import LIMITS, Apart, DocumentFile, Limits
 from dpplearn.summarize.corpora.formats.hyphens import unwrapped
-from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
+from dpplearn.summarize.corpora.newswire import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import SkippedWarning, Source, is_readme
 from dpplearn.summarize.text.blocks import is_title
 from dpplearn.summarize.text.dates import date_line, head_date, source_date
@@ -39,6 +41,12 @@ _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", 
 _SALUTED = re.compile(r"dear\b|.*[,:;]$", re.IGNORECASE)  # "Sir,", "Dear Editor": no title
 MOST_DATES = 2  # lines at the head of a text: when it was published, and when it was updated
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+One: TypeAlias = str | PathLike[str] | bytes | Document
+Given: TypeAlias = Cluster | One | Iterable[One]
+GIVABLE = "a text, a path, bytes, several of these in a list, or a Cluster"
+LONGEST_PATH = 4_096  # characters
+ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
+ADVICE = {"dict": " For texts by name, pass list(given.values()).", "set": " A set has no order: pass a list."}
 
 
 def html_document(name: str, source: str) -> Document:
@@ -63,27 +71,28 @@ def plain_document(name: str, source: str) -> Document:
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
     Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
-    title, dates = None, list[str]()
-    text = unwrapped(source.lstrip("\r\n"))
+    title, dates, text = None, list[str](), unwrapped(source.lstrip("\r\n"))
     while True:
         line, _, rest = text.partition("\n")
         line, below = line.strip(), rest.split("\n", 1)[0].strip()
-        if not rest.strip():
-            break
-        if len(dates) < MOST_DATES and date_line(line) and not below[:1].islower():
+        if rest.strip() and len(dates) < MOST_DATES and date_line(line) and not below[:1].islower():
             dates.append(line)
-        elif not title and is_title(line) and not _SALUTED.match(line) and (not below or date_line(below)):
+        elif rest.strip() and not title and is_title(line, below) and not _SALUTED.match(line):
             title = line
         else:
-            break
+            return Document(name, text.strip("\r\n"), title, head_date(dates))
         text = rest.lstrip("\r\n")
-    return Document(name, text.strip("\r\n"), title, head_date(dates))
+
+
+def text_document(name: str, text: str) -> Document:
+    """A text, which may be Markdown."""
+    return markdown_document(name, text) if is_markdown(text) else plain_document(name, text)
 
 
 def parse_text(file: DocumentFile) -> list[Document]:
-    """A text, which may be Markdown; an error where it is called like a PDF or an office file, and is neither."""
+    """A text, or an error if it is called like a PDF or an office file, and is neither."""
     try:
-        text = file.text()
+        return [text_document(file.name, file.text())]
     except ValueError as error:
         suffix = suffix_of(Path(file.name))
         named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
@@ -92,7 +101,6 @@ def parse_text(file: DocumentFile) -> list[Document]:
             raise
         what = f"{file.place} ends in {suffix}, but is neither {named} nor text: it is damaged, or of another kind."
         raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
-    return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
 
 
 def parse_html(file: DocumentFile) -> list[Document]:
@@ -109,8 +117,7 @@ def parse_newswire(file: DocumentFile) -> list[Document]:
     return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(NamedTuple):
     """A kind of document files."""
 
     name: str
@@ -128,15 +135,14 @@ MAIL = re.compile(
     r"Delivered-To|X-Mailer):",
     re.IGNORECASE,
 )
+PAGE = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+PACKAGES = (".docx", ".docm", ".odt", ".ott", ".epub")
 TEXT = FileKind("text", (".txt", ".text"), parse_text)
 MARKDOWN = FileKind("Markdown", (".md", ".markdown"), lambda file: [markdown_document(file.name, file.text())])
-HTML = FileKind(
-    "HTML", (".html", ".htm", ".xhtml"), parse_html, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
-)
-FILE_KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
+FILE_KINDS = [  # a new kind of files is one entry; a file's beginning is looked at first, in this order
     TEXT,
     MARKDOWN,
-    HTML,
+    FileKind("HTML", (".html", ".htm", ".xhtml"), parse_html, PAGE),
     FileKind(
         "subtitles",
         (".srt", ".vtt"),
@@ -144,26 +150,26 @@ FILE_KINDS = [  # a new kind of files is one entry; those with an opening are to
         SUBTITLES,
     ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_newswire, OPENING),
-    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
+    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), True),
     FileKind(
         "Word, OpenDocument or EPUB",
-        (".docx", ".docm", ".odt", ".ott", ".epub"),
+        PACKAGES,
         Apart(f"{_FORMATS}.packages:parse_package"),
         re.compile("PK\x03\x04"),
-        always=True,
+        True,
     ),
-    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
+    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.office:parse_rtf"), re.compile(r"\{\\rtf"), True),
     FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
 ]
 
 
 def suffixes() -> list[str]:
-    """How names of documents end."""
+    """The endings of documents' names."""
     return [suffix for kind in FILE_KINDS for suffix in kind.suffixes]
 
 
 def suffix_of(path: Path) -> str:
-    """How the name ends, that of a packed file aside."""
+    """The ending of a name, before the .gz of a packed file."""
     return Path(unpacked_name(path)).suffix
 
 
@@ -179,13 +185,13 @@ def reads_as_document(path: Path) -> bool:
     begins, suffix = peek(path), suffix_of(path)
     if is_readme(path) or (suffix and not suffix[1:].isdigit()):
         return is_sgml(begins)
-    kind = kind_of_file(DocumentFile(begins, path.name, path))
     text = begins[:-4].decode("utf-8", "replace")  # the last character may be cut
-    return kind is not TEXT or bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
+    is_text = bool(text.strip() and not text.startswith("#!") and not {"\0", "\ufffd"} & {*text})
+    return is_text or kind_of_file(DocumentFile(begins, path.name, path)) is not TEXT
 
 
 def kind_of_file(file: DocumentFile) -> FileKind:
-    """By how it begins, else by how its name ends, else text."""
+    """The kind of a file by its beginning, or else by its name's ending, or else text."""
     if file.encoding is not None:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
@@ -197,7 +203,7 @@ def kind_of_file(file: DocumentFile) -> FileKind:
 def parse_document(
     data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
 ) -> list[Document]:
-    """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
+    """The documents in the bytes of a file, whose kind is seen by its name and content; errors call it by its place.
 
     Examples
     --------
@@ -212,10 +218,7 @@ def parse_document(
 
 
 def read_document(path: Path, source: Source) -> list[Document]:
-    """Read one file; an SGML file may hold several documents. What readers remark is noted.
-
-    A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
-    """
+    """Read one file; an SGML file may hold several documents. What readers remark is noted."""
     file = DocumentFile(peek(path), path.name.removesuffix(".gz"), path, source.encoding)
     limit = file.limits.size if isinstance(kind_of_file(file).parse, Apart) else MAX_BYTES
     file = replace(file, data=read_bytes(path, limit))
@@ -237,23 +240,20 @@ def read_paths(paths: Iterable[Path], source: Source) -> list[Document]:
     if worded:
         source.note("empty", dict.fromkeys(path for path, _ in documents if path not in worded))
         documents = [(path, document) for path, document in documents if path in worded]
-    counts, kept = Counter(document.id for _, document in documents), list[Document]()
+    counts, renamed = Counter(document.id for _, document in documents), list[Document]()
     for path, document in documents:
         name = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
-        kept.append(document if counts[document.id] == 1 else replace(document, id=name))
-    return kept
+        renamed.append(document if counts[document.id] == 1 else replace(document, id=name))
+    return renamed
 
 
 def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders."""
     several = [given] if isinstance(given, str | PathLike) else list(given)
     source = Source(Path(), encoding, skip_bad=True)
-    paths = list(dict.fromkeys(path for one in several for path in expand(fspath(one), source)))
+    paths = list(dict.fromkeys(path for place in several for path in expand(fspath(place), source)))
     if not paths:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    for path in paths:
-        if not path.exists():
-            raise FileNotFoundError(f"{path} does not exist.")
     documents, bad = read_paths(paths, source), source.noted("bad")
     if bad and not documents:
         raise ValueError(bad[0] if len(bad) == 1 else "\n".join(["None of the files can be read.", *bad]))
@@ -275,11 +275,14 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    return [one for one in matching(given) if one == path or one.is_file()]
+    paths = [match for match in matching(given) if match == path or match.is_file()]
+    if paths == [path] and not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.")
+    return paths
 
 
 def matching(given: str) -> list[Path]:
-    """What a path or a pattern stands for."""
+    """The paths that a path or a pattern stands for; a path may be one that does not exist."""
     path = Path(given)
     if not path.exists():
         refuse_address(given)
@@ -298,3 +301,96 @@ def refuse_address(given: str | PathLike[str]) -> None:
             f"{fspath(given).strip()} is an address on the web, and dpplearn downloads nothing. Open it in a browser, "
             "save the page as an HTML file, and give that file."
         )
+
+
+def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:
+    """One cluster of what is given.
+
+    Parameters
+    ----------
+    given : Cluster, str, path, bytes, Document, or an iterable of these
+        A string is a path where a file or folder of that name exists, and a text otherwise. One line that reads like
+        a path (it ends like a document's name or with /, or begins with / or ./) where there is no such file is an
+        error, and so is an address on the web: nothing is downloaded. Bytes are the content of a file.
+    encoding, language : str, optional
+        Of files and bytes; of the texts.
+
+    Examples
+    --------
+    >>> as_cluster(["It rained. The river rose.", b"<html><p>It poured."]).documents[1].text
+    'It poured.'
+    >>> as_cluster("storm.txt")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: storm.txt does not exist. If it is a text and no path, pass Cluster.from_texts([text]).
+    """
+    if isinstance(given, Cluster):
+        return given if language is None else replace(given, language=language)
+    is_single = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    if not is_single and (
+        isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable)
+    ):
+        kind = "None" if given is None else type(given).__name__
+        advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
+    members: list[Any] = [given] if is_single else list(given)  # type: ignore[arg-type]  # a single one is no list
+    if not members:
+        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
+    if all(map(is_path, members)):
+        return Cluster(read_files(members, encoding), (), None, language)
+    documents = [x for number, member in enumerate(members, 1) for x in documents_of(member, number, encoding)]
+    if not any(document.text.strip() for document in documents):
+        raise ValueError("There is nothing to summarize: the text is empty.")
+    return Cluster(unlike(documents), (), None, language)
+
+
+def is_path(member: Any) -> bool:
+    """Whether this is a path to something; an error where it only looks like one."""
+    if isinstance(member, PathLike):
+        return True
+    if not isinstance(member, str) or not 0 < len(member) <= LONGEST_PATH or "\n" in member.strip() or "\0" in member:
+        return False
+    if os.path.exists(member):  # of a name that no file can have, too: False
+        return True
+    refuse_address(member)
+    bare = member.strip()
+    spaced, named = any(map(str.isspace, bare)), bare.lower().endswith((*suffixes(), *ELSEWHERE))
+    if has_magic(bare) and named and not spaced:
+        return True  # a pattern, such as storm/*.txt
+    rooted = (bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or bare.endswith(("/", "\\"))) and not spaced
+    word = bare.isascii() and not spaced and bare[-1:].isalnum()  # one word is no text
+    if rooted or word or (named and len(bare.split()) <= 8):
+        raise FileNotFoundError(f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text]).")
+    return False
+
+
+def documents_of(member: Any, number: int, encoding: str | None) -> list[Document]:
+    """The documents of one member of a list; texts are called by their number."""
+    if isinstance(member, Document):
+        return [member]
+    if isinstance(member, bytes | bytearray | memoryview):
+        return parse_document(bytes(member), f"{number}.txt", f"item {number}", encoding)
+    if isinstance(member, Cluster):
+        raise TypeError("Found a list with a Cluster in it: summarize each by itself.")
+    if is_path(member):
+        return read_files([member], encoding)
+    if not isinstance(member, str):
+        kind = "None" if member is None else type(member).__name__
+        raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
+    if PAGE.match(member):
+        return [html_document(str(number), member)]
+    return [markdown_document(str(number), member) if is_markdown(member) else Document(str(number), unwrapped(member))]
+
+
+def unlike(documents: list[Document]) -> list[Document]:
+    """Documents with different ids: a second one of the same name gets a number."""
+    seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
+    renamed = []
+    for document in documents:
+        name, count = document.id, seen.get(document.id, 1)
+        while name in seen:
+            count += 1
+            name = f"{document.id} ({count})"
+        seen |= {document.id: count, name: 1}
+        renamed.append(replace(document, id=name))
+    return renamed

@@ -3,61 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import GZIP, Line, breaks_at_bytes, read_lines, unpacked_name
+from dpplearn._io.encoding import Line, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.formats.hyphens import unwrapped
 from dpplearn.summarize.corpora.source import BadClusterError, Item, Source
-
-SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
 
 
 def looks_like_jsonl(path: Path) -> bool:
     """Whether a file is called like JSON Lines, or begins with an object."""
     if path.is_dir():
         return False
-    if unpacked_name(path).endswith((*SUFFIXES, ".json")):
+    if unpacked_name(path).endswith((".jsonl", ".ndjson", ".json")):
         return True
     first = next(read_lines(path, path), None)
     return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def jsonl_items(source: Source) -> Iterator[Item]:
-    """The lines of a file: by their places in it, or as they come out of one that is packed or recoded."""
-    path, encoding, start = source.path, source.encoding or "utf-8", 0
-    total = max(path.stat().st_size, 1)
-    with path.open("rb") as file:
-        in_place = breaks_at_bytes(encoding) and file.peek(2)[:2] != GZIP
-        for number, line in enumerate(read_lines(file, path, encoding), 1):
-            size = len(line.data)
-            share = (start + size) / total if in_place else min(file.tell() / total, 1.0)
-            yield Item((number, (start, size) if in_place else line), size, share)
-            start += size
-
-
-def read_line(source: Source, given: tuple[int, Line | tuple[int, int]]) -> Iterator[tuple[Cluster, int]]:
-    """The cluster of a line, with its number."""
-    number, line = given
-    if not isinstance(line, Line):
-        line = line_at(source, number, *line)
-    with source.tolerate():
-        text = line.text().rstrip()
-        if text:
-            yield cluster_of(parse_object(text, line.where), line.where), number
-
-
-def line_at(source: Source, number: int, start: int, size: int) -> Line:
-    """The line of a file that has its place there."""
+    """The lines of a file, unpacked, with their numbers."""
+    total = max(source.path.stat().st_size, 1)
     with source.path.open("rb") as file:
-        file.seek(start)
-        data = file.read(size)
-    if len(data) < size:
-        raise OSError(f"{source.path} became shorter while it was read. Put it back as it was, or begin anew.")
-    return next(read_lines(BytesIO(data), source.path, source.encoding or "utf-8", number))
+        for number, line in enumerate(read_lines(file, source.path, source.encoding or "utf-8"), 1):
+            yield Item((number, line), len(line.data), min(file.tell() / total, 1.0))
+
+
+def read_line(source: Source, numbered: tuple[int, Line]) -> Iterator[tuple[Cluster, int]]:
+    """The cluster of a line, with its number."""
+    number, line = numbered
+    with source.tolerate():
+        if text := line.text().rstrip():
+            yield cluster_of(parse_object(text, line.where), line.where), number
 
 
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:
@@ -77,14 +57,14 @@ def cluster_of(record: dict[str, Any], where: str) -> Cluster:
 
 def document_of(item: Any, index: int) -> Document:
     """One of the documents of a cluster: a text, or an object with more about it."""
-    field = f"documents[{index}]"
+    path = f"documents[{index}]"
     if isinstance(item, str):
-        return Document(str(index + 1), item)
+        return Document(str(index + 1), unwrapped(item))
     if not isinstance(item, dict):
-        raise ValueError(f'field "{field}": must be an object with "id" and "text", found {describe(item)}.')
-    text = field_of(item, "text", str, "a string", path=f"{field}.")
-    name = str(index + 1) if item.get("id") is None else identifier(item, f"{field}.")
-    title, date, role = (optional_text(item, key, f"{field}.") for key in ("title", "date", "role"))
+        raise ValueError(f'field "{path}": must be an object with "id" and "text", found {describe(item)}.')
+    text = unwrapped(field_of(item, "text", str, "a string", path=f"{path}."))
+    name = str(index + 1) if item.get("id") is None else identifier(item, f"{path}.")
+    title, date, role = (optional_text(item, key, f"{path}.") for key in ("title", "date", "role"))
     return Document(name, text, title, date, role)
 
 

@@ -25,9 +25,9 @@ from dpplearn.summarize.corpora.documents import (
     suffix_of,
     suffixes,
 )
-from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import jsonl_items, looks_like_jsonl, read_line
-from dpplearn.summarize.corpora.source import CorpusPiece, Item, Source, as_given, is_readme, next_items
+from dpplearn.summarize.corpora.newswire import looks_like_duc, read_duc
+from dpplearn.summarize.corpora.source import CorpusPiece, Item, Source, is_readme, next_items
 
 if TYPE_CHECKING:
     from dpplearn._io.workfolder import WorkFolder
@@ -39,8 +39,13 @@ REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
+def as_given(_: Source, cluster: Cluster) -> list[tuple[Cluster, None]]:
+    """A cluster that is an item itself."""
+    return [(cluster, None)]
+
+
 class Reader(NamedTuple):
-    """A format of corpora: what to give, for messages, how a path of it looks, its items, and how to read one.
+    """A format of corpora: its name in messages, which paths look like it, its items, and how a worker reads one.
 
     Where the items are the clusters themselves, what may be skipped stands in `with source.tolerate()`.
     """
@@ -76,8 +81,7 @@ def read_folder(source: Source, folder: Path) -> Iterator[tuple[Cluster, None]]:
     with source.tolerate():
         there = inside(folder)
         paths = list(filter(reads_as_document, there))
-        documents = read_paths(paths, source)
-        if documents:
+        if documents := read_paths(paths, source):
             source.note_others(there, paths)
             yield Cluster(documents, read_references(folder, source), folder.resolve().name), None
 
@@ -105,7 +109,7 @@ def kinds() -> str:
 
 
 class Census:
-    """The ids that were seen of a corpus so far, of which a file may have each once, and how many clusters count."""
+    """Counts the clusters of a corpus that count, and checks that a file has each id once."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[str, str], int] = {}
@@ -140,7 +144,7 @@ class Corpus:
         return f"<Corpus {short(str(self.name), 80)!r} of {of}>"
 
     def __iter__(self) -> Iterator[Cluster]:
-        """The clusters in order; what was left out is told at the end, in a `SkippedWarning`."""
+        """The clusters in order; at the end a `SkippedWarning` says what was left out."""
         return self.each()
 
     def each(self, stacklevel: int = 3) -> Iterator[Cluster]:
@@ -154,7 +158,7 @@ class Corpus:
                     if entry.cluster is not None:
                         census.kept += 1
                         yield entry.cluster
-            notes.add(own.passed)
+            notes.add(own.omissions)
         self.check(census, notes, stacklevel)
 
     def notes(self) -> Source:
@@ -162,16 +166,16 @@ class Corpus:
         return Source(self.name, skip_bad=self.skip_bad)
 
     def pieces(self, notes: Source) -> Iterator[CorpusPiece]:
-        """Its pieces in order; what a reader without pieces leaves out is noted."""
+        """Its pieces in order; what a reader leaves out while it looks for items is noted."""
         number = 0
         for k, (reader, source) in enumerate(self.sources):
             own = source.fresh()
             items = iter(reader.items(own))
-            while some := next_items(items, number):
-                share = some[-1].share and (k + some[-1].share) / len(self.sources)
-                yield CorpusPiece(number, source, reader.read, [item.given for item in some], share)
+            while taken := next_items(items, number):
+                share = taken[-1].share and (k + taken[-1].share) / len(self.sources)
+                yield CorpusPiece(number, source, reader.read, [item.content for item in taken], share)
                 number += 1
-            notes.add(own.passed)
+            notes.add(own.omissions)
 
     def work_through(
         self,
@@ -186,7 +190,7 @@ class Corpus:
         size: Callable[[Path], int],
         ending: str = ".json",
     ) -> tuple[list[Path], Source]:
-        """Do something with all pieces whose files are not in a folder; the files in order, and what was left out.
+        """Work on all pieces whose files are not in a folder; return the files in order, and what was left out.
 
         `work` is called with a piece, its file and what is given; it returns how many clusters it did, and `size` tells
         that of a file that is there.
@@ -212,7 +216,7 @@ class Corpus:
         return files, notes
 
     def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
-        """Say what was left out; an error if nothing else is there."""
+        """Warn of what was left out; an error if nothing else is there."""
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
@@ -226,10 +230,10 @@ class Corpus:
 
     @property
     def identity(self) -> list[Any]:
-        """What tells it from another: its files, as large and as old as they are, and what of them counts."""
+        """What distinguishes it from others: its files, their sizes and times, and which clusters count."""
         texts, files = sha256(), []
-        for one in self.clusters:
-            texts.update(json.dumps(asdict(one), default=str).encode())
+        for cluster in self.clusters:
+            texts.update(json.dumps(asdict(cluster), default=str).encode())
         for _, source in () if self.clusters else self.sources:
             places = filter(None, (source.path, source.references))
             options = [source.encoding, source.language, source.usable, source.skip_bad]
@@ -238,7 +242,7 @@ class Corpus:
 
 
 def compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
-    """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    """Work with compiled loops, so that the digits are the same in every process and whatever was on disk."""
     from dpplearn._numba import compiled_always  # reading alone needs no numba
 
     with compiled_always():
@@ -249,18 +253,17 @@ def state_of(path: Path) -> str:
     """A digest that changes with the size or the time of a file, or of any file that is read in a folder."""
     files = {path}
     if path.is_dir():  # `walk` follows no links, but folders of clusters may be such
-        files = {*walk(path), *(one for depth in ("*", "*/*", "*/*/*") for one in path.glob(depth) if one.is_file())}
-    found = ((one.relative_to(path).as_posix(), one.stat()) for one in sorted(files))
-    seen = [(name, at.st_size, at.st_mtime_ns) for name, at in found if not re.search(r"(^|/)\.[^/]", name)]
+        files = {*walk(path), *(file for depth in ("*", "*/*", "*/*/*") for file in path.glob(depth) if file.is_file())}
+    stats = ((file.relative_to(path).as_posix(), file.stat()) for file in sorted(files))
+    seen = [(name, at.st_size, at.st_mtime_ns) for name, at in stats if not re.search(r"(^|/)\.[^/]", name)]
     return sha256(json.dumps(seen).encode()).hexdigest()
 
 
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
-    given, name = [*clusters], Path("the list")
-    items = [Item(one, share=number / len(given)) for number, one in enumerate(given, 1)]
-    reader = Reader("", Path.is_file, lambda _: items)
-    return Corpus(name, [(reader, Source(name))], given)
+    held, name = [*clusters], Path("the list")
+    items = [Item(cluster, share=number / len(held)) for number, cluster in enumerate(held, 1)]
+    return Corpus(name, [(Reader("", Path.is_file, lambda _: items), Source(name))], held)
 
 
 def open_corpus(
@@ -283,17 +286,17 @@ def open_corpus(
     usable : bool
         Leave out clusters without a sentence or without a reference, and say so.
     """
-    given, models = Path(fspath(path)), None if references is None else Path(fspath(references))
+    name, models = Path(fspath(path)), None if references is None else Path(fspath(references))
     paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
     if not paths[0].exists():
-        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    for one in paths:
-        reader = next((reader for reader in READERS if reader.looks_like(one)), None)
+        raise FileNotFoundError(f"{name} does not exist. Give a JSON Lines file or a folder of clusters.")
+    for place in paths:
+        reader = next((reader for reader in READERS if reader.looks_like(place)), None)
         if reader is None:
             advice = "For documents of one cluster, use Cluster.from_files."
-            raise ValueError(f"{one} must be {kinds()}, but is none. {advice}")
-        sources.append((reader, Source(one, encoding, models, skip_bad, language, usable)))
-    return Corpus(given, sources, skip_bad=skip_bad)
+            raise ValueError(f"{place} must be {kinds()}, but is none. {advice}")
+        sources.append((reader, Source(place, encoding, models, skip_bad, language, usable)))
+    return Corpus(name, sources, skip_bad=skip_bad)
 
 
 def read_clusters(

@@ -1,4 +1,4 @@
-"""Where clusters are read from, in pieces that anyone can read alone; what was left out there is told."""
+"""Where clusters are read from, with notes of what was left out, and the pieces of a corpus that workers read alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.text.words import normal_language
 
-SINGLES = 64  # pieces of one cluster that a corpus begins with
-CLUSTERS = 10  # that a piece has at most
+SINGLES = 64  # pieces of one cluster that a corpus begins with, so that there is work for many where it is small
+CLUSTERS = 10  # the most in a piece
 PIECE_BYTES = 2**24  # of lines after which a piece ends
-COMPARED = 5_000  # sentences of a cluster that can be learned from
+MOST_SENTENCES = 5_000  # of a cluster that can be learned from
 
 
 class SkippedWarning(UserWarning):
@@ -45,7 +45,7 @@ class Omission(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """What a reader is given, and what it has left out so far."""
+    """A place to read from, how to read it, and what was left out so far."""
 
     path: Path  # a file or a folder
     encoding: str | None = None  # UTF-8, unless a file says otherwise
@@ -53,7 +53,7 @@ class Source:
     skip_bad: bool = False  # whether to go on past what cannot be read
     language: str | None = None  # of the clusters that count; one that names none is in the one asked for
     usable: bool = False  # whether clusters without a sentence or a reference are left out, and named
-    passed: list[Omission] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
 
     @contextmanager
     def tolerate(self, before: str = "") -> Iterator[None]:
@@ -65,38 +65,37 @@ class Source:
             if not self.skip_bad:
                 kind = ValueError if isinstance(error, ValueError) else OSError
                 raise kind(message) if before else error from None
-            self.passed.append(Omission("bad", message, getattr(error, "id", None)))
+            self.omissions.append(Omission("bad", message, getattr(error, "id", None)))
 
     def wants(self, cluster: Cluster) -> bool:
-        """Whether a cluster counts; if not, it is noted why."""
+        """Whether a cluster counts; if not, the reason is noted."""
         if self.language and normal_language(cluster.language) not in (None, normal_language(self.language)):
             self.note("language", [cluster.language])
             return False
-        lack = lacking(cluster) if self.usable else ""
-        if lack:
+        if lack := what_lacks(cluster) if self.usable else "":
             self.note("left", [f"left out {cluster.name} of {self.path}: {lack}"])
         return not lack
 
     def note(self, kind: str, texts: Iterable[object]) -> None:
         """Note things of one kind."""
-        self.passed.extend(Omission(kind, str(text)) for text in texts)
+        self.omissions.extend(Omission(kind, str(text)) for text in texts)
 
     def note_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
-        """Note the files of a folder that were not read; a README only describes it, and is none of them."""
+        """Note the files of a folder that were not read, but for a README, which only describes it."""
         others = set(entries) - set(read)
-        self.note("other", sorted(one for one in others if one.is_file() and not is_readme(one)))
+        self.note("other", sorted(path for path in others if path.is_file() and not is_readme(path)))
 
     def noted(self, kind: str) -> list[str]:
         """What was noted of a kind."""
-        return [one.text for one in self.passed if one.kind == kind]
+        return [one.text for one in self.omissions if one.kind == kind]
 
-    def add(self, passed: Iterable[Sequence[Any]]) -> None:
+    def add(self, omissions: Iterable[Sequence[Any]]) -> None:
         """Note what was left out elsewhere."""
-        self.passed.extend(Omission(*one) for one in passed)
+        self.omissions.extend(Omission(*one) for one in omissions)
 
     def fresh(self) -> Source:
         """The same place, with nothing noted yet."""
-        return replace(self, passed=[])
+        return replace(self, omissions=[])
 
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
@@ -128,8 +127,19 @@ def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
     return between.join(texts[:most]) + (f"{last} {len(texts) - most} more" if len(texts) > most else "")
 
 
+def what_lacks(cluster: Cluster) -> str:
+    """What a cluster needs to be learned from and scored, and has not; "" if nothing."""
+    try:
+        lacks = [] if cluster.sentences(limit=MOST_SENTENCES) else ["sentence"]
+    except ValueError as error:  # more sentences than can be learned from
+        return str(error)
+    if not any(reference.strip() for reference in cluster.references):
+        lacks.append("reference summary")
+    return f"it has no {' and no '.join(lacks)}." if lacks else ""
+
+
 class Entry(NamedTuple):
-    """A cluster on its way, and where it stands."""
+    """A cluster that was read, and where it stands."""
 
     place: int  # in its piece
     line: int | None  # its number, where it has one
@@ -138,22 +148,11 @@ class Entry(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What clusters are found in, such as a folder or the place of a line; or a cluster itself. It pickles."""
+    """A folder, a line of a file or a cluster itself: what a worker is sent to read clusters from."""
 
-    given: Any
+    content: Any
     size: int = 0  # bytes
     share: float = 0.0  # of the file or folder that is read by its end; 0 where that is not known
-
-
-def lacking(cluster: Cluster) -> str:
-    """What a cluster needs to be learned from and scored, and has not."""
-    try:
-        lacks = [] if cluster.sentences(limit=COMPARED) else ["sentence"]
-    except ValueError as error:  # more sentences than can be learned from
-        return str(error)
-    if not any(reference.strip() for reference in cluster.references):
-        lacks.append("reference summary")
-    return f"it has no {' and no '.join(lacks)}." if lacks else ""
 
 
 @dataclass(frozen=True)
@@ -174,13 +173,8 @@ class CorpusPiece:
 
 
 def next_items(items: Iterator[Item], number: int) -> list[Item]:
-    """Those of the piece of this number: one at first, so that there is work for many where the corpus is small."""
-    some, most = list[Item](), CLUSTERS if number >= SINGLES else 1
-    while len(some) < most and sum(item.size for item in some) < PIECE_BYTES and (item := next(items, None)):
-        some.append(item)
-    return some
-
-
-def as_given(_: Source, cluster: Cluster) -> Iterator[tuple[Cluster, None]]:
-    """A cluster that travels itself."""
-    yield cluster, None
+    """The items of the piece of this number: one for each of the first pieces, and few if they are large."""
+    taken, most = list[Item](), CLUSTERS if number >= SINGLES else 1
+    while len(taken) < most and sum(item.size for item in taken) < PIECE_BYTES and (item := next(items, None)):
+        taken.append(item)
+    return taken

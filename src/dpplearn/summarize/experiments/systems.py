@@ -1,8 +1,8 @@
-"""Systems by name: the learned DPP under its decoders, with shorter sentences, the oracle, and those of section 7.3.
+"""The systems that an experiment compares, by name: the learned DPP under its decoders, and those of section 7.3.
 
-These are the beginning, chance, LexRank, logistic regression and SubMod. Each takes a cluster made ready, a budget and
-its unit, and returns item numbers; costs and the bound on their sum are those of `Summarizer`. `make_summaries` has
-them summarize a corpus; `read_peers` reads summaries that other systems made, to be scored in the same table.
+The latter are the beginning, chance, LexRank, logistic regression and SubMod. A system takes a cluster that was split,
+a budget and its unit, and returns sentence numbers or a text. `make_summaries` has systems summarize a corpus, and
+`read_peers` reads summaries of other systems, which are scored in the same table.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,16 +29,16 @@ from dpplearn.rouge import Rouge
 from dpplearn.rouge.candidates import add, read_candidates, read_text
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.model.oracle import fill
-from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
 from dpplearn.summarize.text.words import ENGLISH
 
-PASSED_OVER = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
+PASSED_OVER = 0.7  # LexRank passes over a sentence whose cosine to a chosen one is at least this
 FOLDS = 5  # parts of the training clusters, held out in turn to choose lambda
 TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
 
@@ -68,7 +69,7 @@ def random_items(seed: int, split: SplitCluster, budget: float, unit: Unit) -> I
 
 
 def lexrank_items(split: SplitCluster, budget: float, unit: Unit) -> IntArray:
-    """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
+    """Sentences by LexRank, without those that nearly repeat a chosen one (cosine of 0.7 or more)."""
     cost, bound, rank = split.costs(unit), limit(budget, unit), np.round(lexrank(split.phi), 10)
     return fill(cost, bound, lambda Y: np.where((split.C[Y] >= PASSED_OVER).any(axis=0), -np.inf, rank))
 
@@ -76,7 +77,7 @@ def lexrank_items(split: SplitCluster, budget: float, unit: Unit) -> IntArray:
 def mmr_items(split: SplitCluster, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
     """Maximum marginal relevance: add argmax of lambda q_i - (1 - lambda) max_j S_ij until the budget is full (eq. 21).
 
-    S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
+    S are cosines of tf-idf vectors, without the constant feature.
     """
     C, cost, bound = split.C, split.costs(unit), limit(budget, unit)
     return fill(cost, bound, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
@@ -85,14 +86,14 @@ def mmr_items(split: SplitCluster, q: FloatArray, tradeoff: float, budget: float
 def submod_items(split: SplitCluster, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
     """Lin and Bilmes (2010): f(Y) = sum of S_ij over i not in Y, j in Y - lambda x sum of S_ij over i != j in Y.
 
-    Greedy by gain / cost^r, an item taken only if its gain is not negative, and compared at the end with the best
-    single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
+    It is greedy by gain / cost^r and takes no item with a negative gain. At the end the best single sentence is
+    returned if it has a higher value. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
     C = split.C - np.diag(split.C.diagonal())
     cost, bound, total = split.costs(unit), limit(budget, unit), C.sum(axis=1)
 
     def score(Y: list[int]) -> FloatArray:
-        # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
+        # adding i gains its similarity to the rest, loses that to Y, and costs 2 lambda times that to Y
         gain = total - (2 + 2 * lam) * C[Y].sum(axis=0)
         return np.where(gain >= 0.0, gain / cost**r, -np.inf)
 
@@ -107,27 +108,23 @@ def submod_items(split: SplitCluster, budget: float, unit: Unit, r: float = 0.3,
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """Sentence by sentence, is it in the oracle's extract: logistic regression on the same features.
+    """Logistic regression on the same features: is a sentence in the oracle's extract?
 
-    Attributes
-    ----------
-    w : array
-        Weights: the log odds of a sentence are w . f_i. The features have a constant, so there is no intercept.
-    tradeoff : float
-        lambda of equation 21, chosen on held-out training clusters by ROUGE-1 F.
+    The log odds of a sentence are w . f_i; the features have a constant, so there is no intercept. `tradeoff` is lambda
+    of equation 21, chosen on held-out training clusters by ROUGE-1 F.
     """
 
     w: FloatArray
     tradeoff: float
 
     @classmethod
-    def fit(cls, split: Sequence[SplitCluster], targets: Sequence[IntArray], tradeoff: float = 0.5) -> Logistic:
+    def fit(cls, splits: Sequence[SplitCluster], targets: Sequence[IntArray], tradeoff: float = 0.5) -> Logistic:
         """scikit-learn's regression with its default penalty (C = 1)."""
         from sklearn.linear_model import LogisticRegression
 
-        F = np.vstack([one.F for one in split])
-        inside = np.concatenate([np.isin(np.arange(len(one.F)), Y) for one, Y in zip(split, targets, strict=True)])
-        if inside.all() or not inside.any():  # one class: nothing to tell apart
+        F = np.vstack([one.F for one in splits])
+        inside = np.concatenate([np.isin(np.arange(len(one)), Y) for one, Y in zip(splits, targets, strict=True)])
+        if inside.all() or not inside.any():  # of one class nothing can be learned
             return cls(np.zeros(F.shape[1]), tradeoff)
         model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
         return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
@@ -137,7 +134,7 @@ class Logistic:
         return np.asarray(0.5 * (1.0 + np.tanh(split.F @ self.w / 2)), np.float64)
 
     def mmr(self, split: SplitCluster, budget: float, unit: Unit) -> IntArray:
-        """LR+MMR. q_i is the probability over the largest in the cluster, so that q and S share a scale."""
+        """LR+MMR, with q_i the probability over the largest in the cluster, so that q and S share a scale."""
         q = self.probabilities(split)
         return mmr_items(split, q / q.max(), self.tradeoff, budget, unit)
 
@@ -148,41 +145,36 @@ class Logistic:
 
 
 def fit_logistic(
-    split: Sequence[SplitCluster], targets: Sequence[IntArray], scorers: Sequence[Callable[[list[str]], float]],
+    splits: Sequence[SplitCluster], targets: Sequence[IntArray], scorers: Sequence[Callable[[list[str]], float]],
     budget: float, unit: Unit, *, seed: int = 0,
 ) -> Logistic:  # fmt: skip
     """Weights from all clusters; lambda by ROUGE-1 F on clusters held out in turn (0.5 where there is only one)."""
-    n = len(split)
-    tradeoff = 0.5
+    n, tradeoff = len(splits), 0.5
     if n >= 2:
         scores = np.zeros(len(TRADEOFFS))
         for fold in np.array_split(np.random.default_rng(seed).permutation(n), min(FOLDS, n)):
             rest = np.setdiff1d(np.arange(n), fold)
-            model = Logistic.fit([split[t] for t in rest], [targets[t] for t in rest])
+            w = Logistic.fit([splits[t] for t in rest], [targets[t] for t in rest]).w
             for t in fold:
-                texts = split[t].texts
                 for a, value in enumerate(TRADEOFFS):
-                    items = Logistic(model.w, value).mmr(split[t], budget, unit)
-                    scores[a] += scorers[t]([texts[i] for i in items])
+                    items = Logistic(w, value).mmr(splits[t], budget, unit)
+                    scores[a] += scorers[t]([splits[t].texts[i] for i in items])
         tradeoff = TRADEOFFS[int(scores.argmax())]
-    return Logistic.fit(split, targets, tradeoff)
+    return Logistic.fit(splits, targets, tradeoff)
 
 
 def train_logistic(summarizer: Summarizer, clusters: Iterable[Cluster]) -> Logistic:
     """The regression with a summarizer's own features, oracle and length, from the clusters that it learned from."""
     settings = replace(summarizer.settings, language=summarizer.language_)
     with blas_threads(0):
-        split = [summarizer.features_.read(cluster) for cluster in clusters]
-        labels = [summarizer.oracle_items(one) for one in split]
-        scorers = [rouge_of(one.cluster, settings) for one in split]
-        return fit_logistic(split, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)
-
-
-def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
-    """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
-    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
-    return lambda lines: rouge.score(lines)["rouge-1"].f
+        splits = [summarizer.features_.read(cluster) for cluster in clusters]
+        targets = [summarizer.oracle_items(split) for split in splits]
+        scorers = []
+        for cluster in (split.cluster for split in splits):
+            options = rouge_options(settings.budget, settings.unit, cluster.read_as(settings.language))
+            rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
+            scorers.append(lambda lines, rouge=rouge: rouge.score(lines)["rouge-1"].f)
+        return fit_logistic(splits, targets, scorers, settings.budget, settings.unit, seed=settings.random_state)
 
 
 def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
@@ -196,30 +188,32 @@ OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimm
 
 
 class SystemModels(NamedTuple):
-    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp."""
+    """A trained summarizer and, for the systems lr-mmr and lr-dpp, the regression."""
 
     summarizer: Summarizer
     logistic: Logistic | None = None
 
 
-def filled(decoder: str, compress: bool = False) -> Callable[..., str]:
-    """Our summary under a decoder that fills the budget, as the paper defines it, so that tables compare equal lengths.
+def filling_decision(
+    summarizer: Summarizer, split: SplitCluster, budget: float, unit: Unit, decoder: str, compress: bool = False
+) -> Decision:
+    """Fill the budget, as the paper does, so that tables compare summaries of equal length.
 
     Sampled and consensus summaries may be 15 bytes over a budget of bytes.
     """
-
-    def system(models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
-        overrun = OVERRUN if unit == "bytes" else 0.0
-        asked: Any = models.summarizer._decision(
-            split, budget, unit, decoder, overrun=overrun, fill=True, compress=compress
-        )
-        return Summary.of(asked).text
-
-    return system
+    prepared, none = summarizer.prepare(split, compress=compress), np.empty(0, np.int64)
+    allowed, overrun = prepared.allowed(none, none), OVERRUN if unit == "bytes" else 0.0
+    how: dict[str, Any] = {"fill": True, "overrun": overrun, "rng": summarizer.random_state}
+    return Decision(prepared, decoder, float(budget), unit, none, none, allowed, **how)
 
 
-# In the order of Table 2: what each is called there, and what it makes of models, a cluster, a budget and its unit: a
-# text or item numbers.
+def filled(*how: Any) -> Callable[..., str]:
+    """The system of our summarizer under a decoder that fills the budget, perhaps with shorter sentences."""
+    return lambda models, *asked: Summary.of(filling_decision(models.summarizer, *asked, *how)).text
+
+
+# In the order of Table 2: the name of each system there, and its function of models, a cluster, a budget and its unit,
+# which returns a text or sentence numbers.
 SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
     "begin": ("Begin", lambda _, *asked: begin(*asked)),
     "random": ("Random", lambda models, *asked: random_items(models.summarizer.random_state, *asked)),
@@ -230,56 +224,51 @@ SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
     "dpp-sample": ("DPP", filled("sampled")),
     "dpp-greedy": ("DPP (greedy)", filled("greedy")),
     "dpp-consensus": ("DPP (consensus)", filled("consensus")),
-    "dpp-compressed": ("DPP (compressed)", filled("consensus", compress=True)),
+    "dpp-compressed": ("DPP (compressed)", filled("consensus", True)),
     "dpp-summarize": ("DPP (as summarize)", lambda models, *asked: models.summarizer.summarize(*asked).text),
     "oracle": ("Oracle", lambda models, *asked: models.summarizer.oracle_items(*asked)),  # it sees the references
 }
-PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # which learn from one extract for all references
-LEARNED = ("lr-mmr", "lr-dpp")
+PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # these learn from one extract for all references
+LEARNED = ("lr-mmr", "lr-dpp")  # these need the regression
 
 
 def check_systems(names: Iterable[str]) -> list[str]:
-    """Known names, each once, in the order given; with none given, all of them.
+    """Names of systems, each once, in the order given; all of them if none is given.
 
     Examples
     --------
     >>> check_systems(["DPP-greedy", "begin", "begin"])
     ['dpp-greedy', 'begin']
     """
-    found = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
-    unknown = [name for name in found if name not in SYSTEMS]
-    if unknown:
+    given = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
+    if unknown := [name for name in given if name not in SYSTEMS]:
         raise ValueError(f"No system is called {unknown[0]!r}. There are {', '.join(SYSTEMS)}.")
-    return found or list(SYSTEMS)
-
-
-def summary_of(system: str, models: SystemModels, split: SplitCluster, budget: float, unit: Unit) -> str:
-    """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence."""
-    found = SYSTEMS[system][1](models, split, budget, unit)
-    if isinstance(found, str):
-        return found
-    if not found.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
-        return cut(split.texts[0], budget, unit)
-    return "\n".join(split.texts[i] for i in found)
+    return given or list(SYSTEMS)
 
 
 class Task(NamedTuple):
-    """Clusters to be summarized under some systems by models, or by those that a function trains."""
+    """Clusters to be summarized by some systems, whose models are given or trained by a function."""
 
     models: SystemModels | Callable[[], SystemModels]
     clusters: list[Cluster]
     systems: Sequence[str]
 
 
-def summarize_some(piece: Task, length: tuple[float, Unit]) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster; models are trained here if need be."""
-    models = piece.models() if callable(piece.models) else piece.models
-    made = {system: dict[str, str]() for system in piece.systems}
-    for cluster in piece.clusters:
-        split = models.summarizer.features_.read(cluster)
-        for system in piece.systems:
-            made[system][str(cluster.id)] = summary_of(system, models, split, *length)
-    return made
+def summarize_task(task: Task, budget: float, unit: Unit) -> dict[str, dict[str, str]]:
+    """Summaries by system and cluster, a sentence a line, after training the models if need be."""
+    models = task.models() if callable(task.models) else task.models
+    summaries = {system: dict[str, str]() for system in task.systems}
+    with blas_threads(0):
+        for cluster in task.clusters:
+            split = models.summarizer.features_.read(cluster)
+            for system, own in summaries.items():
+                summary = SYSTEMS[system][1](models, split, budget, unit)
+                if not isinstance(summary, str):
+                    # if no sentence fits, the first is cut, as `Summarizer` cuts its best; an oracle's may be empty
+                    first = cut(split.texts[0], budget, unit) if system != "oracle" else ""
+                    summary = "\n".join(split.texts[i] for i in summary) or first
+                own[str(cluster.id)] = summary
+    return summaries
 
 
 def make_summaries(
@@ -287,16 +276,16 @@ def make_summaries(
 ) -> dict[str, dict[str, str]]:
     """Summaries by system and cluster."""
     show, done, pieces = as_progress(progress), 0, list[Task]()
-    for task in tasks:  # the clusters of a model that is still to be trained stay together: it is trained once
+    for task in tasks:  # where a model is still to be trained, its clusters stay together, so that it is trained once
         pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
-    made = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, own in workers.each(summarize_some, pieces, (budget, unit)):
-        for system, summaries in own.items():
-            made[system] |= summaries
+    summaries = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
+    for piece, some in workers.each(partial(summarize_task, budget=budget, unit=unit), pieces):
+        for system, own in some.items():
+            summaries[system] |= own
         done += len(piece.clusters)
         show.stage("Summarizing", done, total)
-    return made
+    return summaries
 
 
 # A peer's summary as DUC names it: D30001.M.100.T.65 is that of peer 65.
@@ -304,18 +293,11 @@ _DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IG
 
 
 def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster, of the clusters asked for.
+    """Other systems' summaries of clusters with these ids, in any case, by system and cluster.
 
-    Parameters
-    ----------
-    path : Path
-        A JSON Lines file of `{"id", "system", "summary"}`; or a folder SYSTEM/ID.txt for each system; or a folder with
-        DUC's files `D30001.M.100.T.65`.
-    ids : collection of str
-        Ids of the clusters, matched in any case. Others are left out; a peer that lacks some is scored on what it has,
-        with a warning.
-    required : bool
-        Whether a cluster without a summary is worth a word, and none at all an error.
+    `path` is a JSON Lines file of `{"id", "system", "summary"}`, a folder with a file SYSTEM/ID.txt for each summary,
+    or a folder with DUC's files `D30001.M.100.T.65`. A peer without a summary of some cluster is scored on the others.
+    If summaries are `required`, a warning says so, and it is an error if there are none at all.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
@@ -324,18 +306,19 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
     given = {} if named else read_candidates(path)
     for file, match in named:
         add(given.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
-    ours, found = {name.lower(): name for name in ids}, dict[str, dict[str, str]]()
+    ours, peers = {name.lower(): name for name in ids}, dict[str, dict[str, str]]()
     for system, texts in given.items():
         for topic, text in texts.items():
             if topic.lower() in ours:
                 whole = text if isinstance(text, str) else "\n".join(map(str, text))
-                found.setdefault(system, {})[ours[topic.lower()]] = whole
-    if required and not found:
+                peers.setdefault(system, {})[ours[topic.lower()]] = whole
+    if required and not peers:
         example = next(iter(next(iter(given.values()))))
         raise ValueError(
-            f"No id in {path} is that of a cluster: found, for example, {example!r} there and {min(ids)!r} here."
+            f"{path} must have summaries of the clusters, but no id there is a cluster's: for example, {example!r} is "
+            f"there and {min(ids)!r} here."
         )
-    for system, summaries in found.items() if required else ():
+    for system, summaries in peers.items() if required else ():
         if lacking := sorted(set(ids) - set(summaries)):
             warn_user(f"Peer {system} has no summary of {len(lacking)} clusters: {few(lacking)}.")
-    return found
+    return peers

@@ -1,4 +1,4 @@
-"""What is said of a sentence: why it is in a summary, is not, or could not be; and of the summary as a whole."""
+"""Records of an explanation: why a sentence is in a summary, or is not, or could not be; and the summary as a whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
@@ -18,11 +18,11 @@ from dpplearn.summarize.model.split_cluster import SplitCluster
 if TYPE_CHECKING:
     from dpplearn.summarize.explain.summary import Summary
 
-SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
+SURE, FAIRLY = 0.6, 0.3  # the share of a summary in one drawn from the model from which on a choice is sure, or fairly
 MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
-NAMED = 3  # documents that are named
-FEW_SENTENCES = 5  # sentences: of fewer, a share of what they speak of is all or nothing
-SET_ASIDE = {  # by the kind of its block, or the code of the reason
+NAMED = 3  # number of documents that are named
+FEW_SENTENCES = 5  # with fewer sentences, the share that a summary covers means little
+SET_ASIDE = {  # reasons in words, by the kind of the piece's block or the code
     "row": "a table's row",
     "code": "code",
     "byline": "a byline or date",
@@ -38,7 +38,7 @@ SET_ASIDE = {  # by the kind of its block, or the code of the reason
 
 @dataclass(frozen=True, repr=False)
 class Judged:
-    """A sentence, its number, as `include=` has it, its quality q_i, and its probability in a set, given the pins."""
+    """A sentence, its number (for `include=`), its quality q_i, and its probability given what must be in and out."""
 
     sentence: Sentence
     number: int
@@ -60,10 +60,10 @@ class Judged:
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Judged):
-    """A sentence of the summary and why it is there: at most three reasons, the strongest first.
+    """A sentence of the summary, and at most three reasons why, the strongest first.
 
     A reason has an `idea`, `words`, an `amount` relative to the average sentence of these documents (0.7: twice as
-    likely) and its standard `error`. `alone` are words that no other chosen sentence has. `contributions` are the terms
+    likely) and its standard `error`. `alone` has words that no other chosen sentence has. `contributions` are the terms
     theta_j f_ij of log q_i^2 by feature, largest first.
     """
 
@@ -75,8 +75,8 @@ class Chosen(Judged):
     @property
     def words(self) -> str:
         """The reasons in words, and what it alone speaks of."""
-        said = "; ".join(reason.words for reason in self.reasons)
-        return f"{said}; the only one on {quoted(self.alone)}" if self.alone else said
+        alone = [f"the only one on {quoted(self.alone)}"] if self.alone else []
+        return "; ".join([*(reason.words for reason in self.reasons), *alone])
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
@@ -87,7 +87,7 @@ class Chosen(Judged):
 class LeftOut(Judged):
     """A sentence that is not in the summary, and one reason, in words and as a `code`.
 
-    `by` are the numbers of the chosen sentences that say it already, and `redundancy` is the share of it that the
+    `by` has the numbers of the chosen sentences that say it already. `redundancy` is the share of it that the
     summary as a whole covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
     """
 
@@ -104,10 +104,9 @@ class LeftOut(Judged):
 
 @dataclass(frozen=True)
 class NoCandidate:
-    """A piece of a document that was never to choose from: its place, the kind of its block, and why.
+    """A piece of a document that was no candidate: its place, the kind of its block, and the reason.
 
-    `code` is "kind" (no running text), "no-sentence", "announces", "repeated",
-    "boilerplate" or "language".
+    `code` is "kind" (no running text), "no-sentence", "announces", "repeated", "boilerplate" or "language".
     """
 
     text: str
@@ -121,22 +120,22 @@ class NoCandidate:
 
 def set_aside(split: SplitCluster) -> tuple[NoCandidate, ...]:
     """The pieces of a cluster that were no candidates, each with its reason in a few words."""
-    found = []
+    pieces = []
     for x in split.set_aside:
         reason = SET_ASIDE.get(x.kind, f"a {x.kind}") if x.code == "kind" else SET_ASIDE[x.code]
         if x.code == "repeated" and x.copy_of is not None:
             reason += document_name(split.cluster.documents[x.copy_of].id)
-        found.append(NoCandidate(*x[:6], reason))
-    return tuple(found)
+        pieces.append(NoCandidate(*x[:6], reason))
+    return tuple(pieces)
 
 
 def running_first(pieces: tuple[NoCandidate, ...]) -> list[NoCandidate]:
-    """Pieces that were no candidates: running text, then headings and the rest."""
-    return sorted(pieces, key=lambda one: one.code == "kind")
+    """Pieces that were no candidates, running text before headings and the rest."""
+    return sorted(pieces, key=lambda piece: piece.code == "kind")
 
 
 def place(sentence: Sentence) -> dict[str, Any]:
-    """A sentence and where it stands, as data; of one that was changed also the whole sentence, and the changes."""
+    """A sentence and its place as data; if it was changed, also the whole sentence and the changes."""
     changed = ("full", "dropped", "added") if sentence.dropped or sentence.added else ()
     names = ("text", "document", "position", "start", "end", *changed)
     return {name: getattr(sentence, name) for name in names}
@@ -144,7 +143,7 @@ def place(sentence: Sentence) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Covers:
-    """What a summary has of its documents: which of them, and the share of the words that they have in common."""
+    """The documents that a summary has sentences of, and the share that it has of the words they have in common."""
 
     documents: tuple[int, ...]
     of: int
@@ -154,7 +153,7 @@ class Covers:
 
 @dataclass(frozen=True)
 class LeavesOut:
-    """What a summary has nothing of: documents, and topics, each some words that it does not have."""
+    """The documents that a summary has nothing of, and topics, each of them words that it does not have."""
 
     documents: tuple[int, ...]
     topics: tuple[tuple[str, ...], ...]
@@ -163,7 +162,7 @@ class LeavesOut:
 
 @dataclass(frozen=True)
 class Alike:
-    """How alike the chosen sentences are: cosines between every two of them."""
+    """The mean and the largest cosine between two of the chosen sentences."""
 
     mean: float
     max: float
@@ -172,9 +171,9 @@ class Alike:
 
 @dataclass(frozen=True)
 class Sureness:
-    """How many of the chosen sentences a summary has that the model draws at this length, on average; of how many.
+    """How many of the chosen sentences are in a summary that the model draws at this length, on average; of how many.
 
-    `share` is that of their length.
+    `share` is the same as a share of their length.
     """
 
     kept: float
@@ -194,8 +193,10 @@ class Dated:
 
 @dataclass(frozen=True)
 class WholeSet:
-    """What there is to say of a set of sentences as a whole: no `alikeness` of one, no `sureness` without a choice, and
-    no `order` but by date, of two documents or more.
+    """A set of sentences as a whole.
+
+    There is no `alikeness` of one sentence, no `sureness` without a choice, and no `order` but that by date of two
+    documents or more.
     """
 
     __repr__ = short_repr
@@ -207,17 +208,17 @@ class WholeSet:
     order: Dated | None
 
     def lines(self) -> list[tuple[str, str]]:
-        """What each is called, and its words, where there are any."""
+        """The name of each part and its words, where there are any."""
         parts = zip(("covers", "leaves out", "alike", "sure", "order"), vars(self).values(), strict=True)
         return [(name, part.words) for name, part in parts if part is not None and part.words]
 
 
 def whole_set(summary: Summary, others: list[int]) -> WholeSet:
-    """All of it; `others` are the sentences that were not chosen."""
+    """All parts; `others` are the sentences that were not chosen."""
     split, Y = summary.split, summary.subset
     names, twins = [document_name(document.id) for document in split.cluster.documents], np.array(split.twins)
-    same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
-    documents = tuple(sorted({split.sentences[i].document for i in same}))
+    same = np.isin(twins, twins[Y])  # the summary has the words of these sentences, chosen or not
+    documents = tuple(sorted({*split.document_numbers[same].tolist()}))
     missing = tuple(i for i in range(len(names)) if i not in documents)
     vocabulary = Vocabulary.of(split)
     share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
@@ -228,12 +229,12 @@ def whole_set(summary: Summary, others: list[int]) -> WholeSet:
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
         left.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
     covers = Covers(documents, len(names), share, ", and ".join(covered))
-    left_out = LeavesOut(missing, topics, "; ".join(left))
-    return WholeSet(covers, left_out, alikeness(split, Y), sureness(summary, others), dated(summary))
+    leaves_out = LeavesOut(missing, topics, "; ".join(left))
+    return WholeSet(covers, leaves_out, alikeness(split.C[np.ix_(Y, Y)]), sureness(summary, others), dated(summary))
 
 
 def dated(summary: Summary) -> Dated | None:
-    """From the dates of documents; None where the order does not ask for them."""
+    """How far the dates of documents gave the order; None where it does not ask for them."""
     times = summary.split.order_times
     if summary.decision.order != CHRONOLOGICAL or len(times) < 2:
         return None
@@ -242,19 +243,19 @@ def dated(summary: Summary) -> Dated | None:
     return Dated(known, len(times), words)
 
 
-def alikeness(split: SplitCluster, Y: IntArray) -> Alike | None:
-    """From the cosines; None for fewer than two sentences."""
-    if Y.size < 2:
+def alikeness(C: FloatArray) -> Alike | None:
+    """How alike sentences are by their cosines; None for a single sentence."""
+    if len(C) < 2:
         return None
-    between = split.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+    between = C[np.triu_indices(len(C), 1)]
     mean, most = float(between.mean()), float(between.max())
     how = "two of them say much of the same" if most >= MUCH_ALIKE else "each says something else"
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 
 def sureness(summary: Summary, others: list[int]) -> Sureness | None:
-    """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
-    decision, choice = summary.decision, summary.worth
+    """How likely the chosen sentences are in a summary of this length; None where there was no choice."""
+    decision, choice = summary.decision, summary.choice
     free = np.setdiff1d(summary.subset, decision.pinned)
     barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
     if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(others, barred).size):

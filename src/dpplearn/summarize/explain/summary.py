@@ -1,8 +1,10 @@
-"""A summary: sentences of the sources, in their order, with the reasons for each; as a page and as Markdown."""
+"""A summary: sentences of the sources in their order, with the reasons for each; as text, Markdown, JSON and HTML."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import resources
@@ -16,14 +18,14 @@ from dpplearn._checks import FloatArray, IntArray, check_subset, count_of
 from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
-from dpplearn.summarize.corpora.cluster import Document, Sentence
+from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Explanation
 from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
-from dpplearn.summarize.text.introductions import annotated
+from dpplearn.summarize.text.introductions import annotated, undated_days, unknown_people
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
 
 
@@ -36,15 +38,17 @@ class Summary:
     text : str
         The sentences, one per line, in the order that was asked for.
     sentences : tuple of Sentence
-        In the same order: `text` of each is what the summary has of it, `full` the sentence, `dropped` the spans of it
-        that were left out, and `added` what was put in, in brackets, from its document.
+        In the same order. `text` of each is as in the summary, `full` is the whole sentence, `dropped` has the spans of
+        it that were left out, and `added` the words in brackets that came from its document.
     length, budget, unit
         How long the text is, and how long it might have been.
     note : str
         What a reader should know, such as that the only sentence had to be cut; else empty.
     order : array of int
-        The numbers of the sentences, as the text has them; as `include=` and `exclude=` give them: places in
-        `split.sentences`. `subset` has them sorted.
+        The numbers of the sentences in `split.sentences`, in the order of the text, as `include=` and `exclude=` take
+        them. `subset` has them sorted.
+    choice : Choice
+        How likely each sentence was in a summary of this length, and which was worth having.
     """
 
     text: str
@@ -54,48 +58,40 @@ class Summary:
     unit: Unit
     note: str
     order: IntArray = field(repr=False)
-    worth: Choice = field(repr=False)
+    choice: Choice = field(repr=False)
     decision: Decision = field(repr=False)
 
     @classmethod
     def of(cls, decision: Decision) -> Summary:
-        """The sentences chosen, in their order; where none fits the budget, the best that may be chosen, cut."""
-        prepared, choice, budget, unit = decision.prepared, decision.made(), decision.budget, decision.unit
-        split, q, texts, note, allowed = prepared.split, prepared.dpp.quality, decision.texts, "", decision.allowed
-        subset = choice.subset
+        """The sentences chosen, in their order; if none fits the budget, the best that may be chosen, cut."""
+        prepared, choice, budget, unit = decision.prepared, decision.choose(), decision.budget, decision.unit
+        split, subset, texts, allowed, note = prepared.split, choice.subset, decision.texts, decision.allowed, ""
         if decision.annotate and not subset.size:
             return cls.of(replace(decision, annotate=False))
-        if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
+        if not subset.size:  # none fits; or one does, but not the chosen one, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
-            subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
+            candidates = whole if whole.any() else allowed
+            subset = np.array([np.where(candidates, prepared.dpp.quality, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
-        ordered = in_order(split, subset, decision.order, prepared.kernel(decision.diversity))
-        sentences = (
-            introduced(split, ordered, budget, unit) if decision.annotate else [split.sentences[i] for i in ordered]
-        )
+        order = in_order(split, subset, decision.order, prepared.kernel(decision.diversity))
+        sentences = [split.sentences[i] for i in order]
+        if decision.annotate and split.listed_language == "English":
+            sentences = introduced(split, sentences, budget, unit)
         lines = [cut(one.text, budget, unit) if note else one.text for one in sentences]
-        if split.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
+        if split.passed and subset.size == EXACT:  # a first choice keeps fewer only if all others are copies
             note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + split.passed:,}."
-        notes = " ".join(filter(None, [note, "" if prepared.question is None else prepared.question.note]))
-        worth, length = choice._replace(subset=np.sort(subset)), joined_length(lines, unit)
-        return cls("\n".join(lines), tuple(sentences), length, budget, unit, notes, ordered, worth, decision)
+        note = " ".join(filter(None, [note, "" if prepared.question is None else prepared.question.note]))
+        choice, length = choice._replace(subset=np.sort(subset)), joined_length(lines, unit)
+        return cls("\n".join(lines), tuple(sentences), length, budget, unit, note, order, choice, decision)
 
     @property
     def prepared(self) -> Prepared:
         """The cluster as it was prepared."""
         return self.decision.prepared
 
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def subset(self) -> IntArray:
-        """The numbers of the sentences, sorted."""
-        return np.sort(self.order)
-
     @property
     def split(self) -> SplitCluster:
-        """The cluster as it was read; of a very large one, the sentences that a first choice kept."""
+        """The sentences of the cluster; of a very large one, those that a first choice kept."""
         return self.prepared.split
 
     @property
@@ -103,10 +99,26 @@ class Summary:
         """The model of its sentences."""
         return self.prepared.dpp
 
+    @property
+    def subset(self) -> IntArray:
+        """The numbers of the sentences, sorted."""
+        return np.sort(self.order)
+
+    @property
+    def other_languages(self) -> tuple[str, ...]:
+        """Ids of documents of which most was set aside because it is in another language than the others."""
+        size = Counter[int]()
+        for piece in self.split.set_aside:
+            size[piece.document] += (piece.code == "language") * (piece.end - piece.start)
+        return tuple(one.id for k, one in enumerate(self.split.cluster.documents) if 2 * size[k] > len(one.text))
+
     @cached_property
     def marginals(self) -> FloatArray:
-        """Probability of every sentence given what is pinned and excluded; budget and diversity do not change it."""
+        """Probability of every sentence, given what must be in and out; budget and diversity do not change it."""
         return self.prepared.marginals(self.decision.pinned, self.decision.excluded)
+
+    def __str__(self) -> str:
+        return self.text
 
     def explain(self) -> Explanation:
         """Why these sentences, and not others."""
@@ -142,7 +154,7 @@ class Summary:
         return card(repr(self).strip("<>"), note, f"<ol>{items}</ol>")
 
     def to_html(self, title: str = "Summary") -> str:
-        """A page of its own, with the reasons, and the sources marked; nothing in it is loaded from elsewhere."""
+        """A page with the reasons and the marked sources; nothing in it is loaded from elsewhere."""
         return html_report(self, title)
 
     def to_markdown(self) -> str:
@@ -177,23 +189,27 @@ class Summary:
         }
 
 
-def introduced(split: SplitCluster, order: IntArray, budget: float, unit: Unit) -> list[Sentence]:
-    """The sentences in this order, each with the first names that those before it lack, and dates while room lasts."""
-    additions = [split.names_for(i, "\n".join(split.texts[j] for j in order[:k])) for k, i in enumerate(order)]
-    shown = [annotated(split.texts[i], names) for i, names in zip(order, additions, strict=True)]
-    for k, i in enumerate(order):
-        dated = sorted([*additions[k], *split.dates_for(i, "\n".join(shown[:k]))])
-        whole = annotated(split.texts[i], dated)
-        if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
-            additions[k], shown[k] = dated, whole
+def introduced(split: SplitCluster, sentences: list[Sentence], budget: float, unit: Unit) -> list[Sentence]:
+    """English sentences, each with the first names that those before it lack, and with dates while room lasts."""
+    texts, days = [one.text for one in sentences], {time.date() for time in split.times if time is not None}
+    sources = [split.cluster.documents[one.document].text for one in sentences]
+    additions = [unknown_people(text, "\n".join(texts[:k]), sources[k]) for k, text in enumerate(texts)]
+    shown = [annotated(text, names) for text, names in zip(texts, additions, strict=True)]
+    for k, one in enumerate(sentences):
+        written = split.times[one.document]
+        if written is not None and len(days) > 1:  # where documents are of several days, a weekday needs its date
+            dated = sorted([*additions[k], *undated_days(one.text, "\n".join(shown[:k]), written.date())])
+            whole = annotated(one.text, dated)
+            if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
+                additions[k], shown[k] = dated, whole
     return [
-        replace(split.sentences[i], text=text, added=tuple(one.text.strip() for one in added))
-        for i, text, added in zip(order, shown, additions, strict=True)
+        replace(one, text=text, added=tuple(addition.text.strip() for addition in added))
+        for one, text, added in zip(sentences, shown, additions, strict=True)
     ]
 
 
 def plain_markdown(text: str) -> str:
-    """Text that Markdown shows as it is.
+    """Escape a text so that Markdown shows it as it is.
 
     Examples
     --------
@@ -201,44 +217,50 @@ def plain_markdown(text: str) -> str:
     a\\_b \\*c\\* \\<i\\> 3\\. May
     """
     text = re.sub(r"([\\`*_\[\]<>&|~$^])", r"\\\1", " ".join(text.split()))
-    return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", text)  # a sign is escaped, a figure cannot be
+    return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", text)  # after a number its sign is escaped
 
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
-    """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
-    split, explanation = summary.split, summary.explain()
+    """A page without scripts that loads nothing from elsewhere; on paper it is the summary with its reasons."""
+    split, explanation, data = summary.split, summary.explain(), resources.files("dpplearn.summarize") / "data"
     documents = split.cluster.documents
-    names = [escape(document.title or document_name(document.id)) for document in documents]
+    ids = [escape(document_name(document.id)) for document in documents]
+    names = [escape(document.title) if document.title else name for document, name in zip(documents, ids, strict=True)]
     number = {i: k for k, i in enumerate(summary.order.tolist(), 1)}
-    marks = {x.sentence: mark("again", f"≈{number[x.by[0]]}") for x in explanation.redundant}
-    marks |= {split.sentences[i]: mark("in", str(k), f' id="s{k}"') for i, k in number.items()}
-    lines = [
-        f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
-        f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
-        f"{c.sentence.position}</a> &#183; {escape(c.words)}</p></li>"
-        for k, (c, line) in enumerate(zip(explanation.chosen, summary.text.split("\n"), strict=True), 1)
-    ]
-    left_out = [
-        f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}</bdi>'
-        f", sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
-        for x in explanation.left_out
-    ]
-    sources = [
-        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id(document)}</header>'
-        f'<div class="body" dir="auto">{marked(document.text, i, marks)}</div></article>'
-        for i, document in enumerate(documents)
-    ]
-    return Template(packaged("report.html")).substitute(
-        look=packaged("look.css"),
+    badge = '<span class="s" data-state="{}"{}><b class="badge">{}</b><span class="t">'
+    marks = [(x.sentence, badge.format("again", "", f"≈{number[x.by[0]]}")) for x in explanation.redundant]
+    marks += [(split.sentences[i], badge.format("in", f' id="s{k}"', k)) for i, k in number.items()]
+    lines, left_out, sources = list[str](), list[str](), list[str]()
+    for k, (c, line) in enumerate(zip(explanation.chosen, summary.text.split("\n"), strict=True), 1):
+        whole = tagged(c.sentence.full, [(*span, "<del>", "</del>") for span in c.sentence.dropped])
+        whole = f'<p class="hint dropped">{whole}</p>' if c.sentence.dropped else ""
+        lines.append(
+            f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{whole}'
+            f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
+            f"{c.sentence.position}</a> &#183; {escape(c.words)}</p></li>"
+        )
+    for x in explanation.left_out:
+        left_out.append(
+            f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}'
+            f"</bdi>, sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
+        )
+    for i, document in enumerate(documents):
+        body = tagged(document.text, [(s.start, s.end, tag, "</span></span>") for s, tag in marks if s.document == i])
+        by_id = f'<p class="source-count"><bdi>{ids[i]}</bdi></p>' if document.title else ""
+        sources.append(
+            f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id}</header>'
+            f'<div class="body" dir="auto">{body}</div></article>'
+        )
+    size = f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
+    size += f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
+    whole_set = (f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines())
+    return Template((data / "report.html").read_text("utf-8")).substitute(
+        look=(data / "look.css").read_text("utf-8"),
         title=escape(title),
-        size=f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
-        f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
-        f"{escape(measured(summary.budget, summary.unit))}.",
+        size=f"{size}{escape(measured(summary.budget, summary.unit))}.",
         note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",
         summary="\n".join(lines),
-        together="\n".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines()
-        ),
+        together="\n".join(whole_set),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
         first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.passed else "",
@@ -246,35 +268,10 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     )
 
 
-def by_id(document: Document) -> str:
-    """What the reasons call a document that has a title; else nothing."""
-    return f'<p class="source-count"><bdi>{escape(document_name(document.id))}</bdi></p>' if document.title else ""
-
-
-def packaged(name: str) -> str:
-    """A file that comes with the package."""
-    return resources.files("dpplearn.summarize").joinpath("data", name).read_text(encoding="utf-8")
-
-
-def mark(state: str, label: str, more: str = "") -> str:
-    """What opens a marked sentence in its source."""
-    return f'<span class="s" data-state="{state}"{more}><b class="badge">{label}</b><span class="t">'
-
-
-def in_full(sentence: Sentence) -> str:
-    """A sentence of which the summary has a shorter form, with what was dropped struck through; else nothing."""
+def tagged(text: str, spans: Iterable[tuple[int, int, str, str]]) -> str:
+    """A text for HTML, with a tag before and after each of some spans."""
     out, end = "", 0
-    for start, stop in sentence.dropped:
-        out += f"{escape(sentence.full[end:start])}<del>{escape(sentence.full[start:stop])}</del>"
+    for start, stop, before, after in sorted(spans):
+        out += f"{escape(text[end:start])}{before}{escape(text[start:stop])}{after}"
         end = stop
-    return f'<p class="hint dropped">{out}{escape(sentence.full[end:])}</p>' if out else ""
-
-
-def marked(text: str, document: int, marks: dict[Sentence, str]) -> str:
-    """A document's text with the sentences in `marks` between these tags."""
-    out, end = "", 0
-    for sentence in sorted((one for one in marks if one.document == document), key=lambda one: one.start):
-        inside = escape(text[sentence.start : sentence.end])
-        out += f"{escape(text[end : sentence.start])}{marks[sentence]}{inside}</span></span>"
-        end = sentence.end
     return out + escape(text[end:])

@@ -1,4 +1,4 @@
-"""What sentences are about, by their words and by their features, in words; and what a set of them leaves out."""
+"""What sentences are about: the words that mean most in a cluster, and in words what their features say."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.matter import in_twos
 from dpplearn.summarize.text.words import SINGLE, small_words, word_lists
 
-SMALL_WORD = 3  # letters of words that mean little, unless they are names or written in characters
-LONG_WORD = 8  # letters: shorter words weigh less, as they are less often what a text is about
-NAME_WEIGHT = 1.5  # how much more than a long word a name weighs
-FEW_WORDS = 3  # words that stand for many
-TOPICS = 3  # that are named
-SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
+SMALL_WORD = 3  # words of up to so many letters mean little, unless they are names or written in characters
+LONG_WORD = 8  # words of fewer letters weigh less, because they are less often what a text is about
+NAME_WEIGHT = 1.5  # the weight of a name, in units of that of a long word
+FEW_WORDS = 3  # number of words that stand for many
+TOPICS = 3  # number of topics that are named
+SEVERAL = 5  # if sentences have fewer words than that in common, all their words count instead
 LEFT_TO_RIGHT = "\u200e"
 _SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -37,41 +37,37 @@ _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 class Vocabulary:
     """The words of a cluster that mean something, and how much each weighs.
 
-    A word in d of n sentences weighs d log^2(n / d) over all of them: names of the matter at hand, neither what all
-    sentences have nor what one has alone. Small words ("the", "is", and all of three letters that are no names) and
+    A word in d of n sentences weighs d log^2(n / d) over all of them: most for names of the matter at hand, little for
+    words that all sentences have or only one. Small words ("the", "is", and all of three letters that are no names) and
     numbers weigh nothing.
     """
 
     def __init__(self, split: SplitCluster) -> None:
         self.written = spellings(split.texts)
-        self.words = [frozenset(in_twos(tokens)) for tokens in split.words]  # of each sentence
+        self.words = [frozenset(in_twos(said)) for said in split.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
-        self.worths: dict[str, float] = {}  # what all sentences say with a word that means something
+        self.worths: dict[str, float] = {}  # the weight of each word that means something
         for word, k in count.items():
-            own = len(word) > SMALL_WORD or _SINGLE.match(word) is not None or self.is_name(word)
-            if own and not word[0].isdigit() and word not in without_meaning():
-                size = NAME_WEIGHT if self.is_name(word) else min(len(word), LONG_WORD) / LONG_WORD
+            name = len(word) > 1 and self.written.get(word, word) != word  # with a capital inside sentences
+            large = len(word) > SMALL_WORD or _SINGLE.match(word) is not None or name
+            if large and not word[0].isdigit() and word not in without_meaning():
+                size = NAME_WEIGHT if name else min(len(word), LONG_WORD) / LONG_WORD
                 self.worths[word] = k * math.log(n / k) ** 2 * size
         self.several = {word for word, k in count.items() if k > 1}  # words that several sentences have
-        self.common = [words & self.several & self.worths.keys() for words in self.words]
 
     @classmethod
     def of(cls, split: SplitCluster) -> Self:
-        """That of a cluster, made once: whoever asks for other lengths of a summary needs it again."""
-        if split not in _MADE:
-            _MADE[split] = cls(split)
-        return _MADE[split]
-
-    def is_name(self, word: str) -> bool:
-        """Whether it is written with a capital inside sentences; a letter alone is none."""
-        return len(word) > 1 and self.written.get(word, word) != word
+        """The vocabulary of a cluster, made once: summaries of other lengths need it again."""
+        if split not in _VOCABULARIES:
+            _VOCABULARIES[split] = cls(split)
+        return _VOCABULARIES[split]
 
     def worth(self, words: Iterable[str]) -> float:
-        """What words weigh together."""
+        """The weight of words together."""
         return math.fsum(self.worths.get(word, 0.0) for word in words)
 
     def strongest(self, words: Iterable[str], most: int = FEW_WORDS) -> tuple[str, ...]:
-        """The few of the words that weigh most in the whole cluster, as they are written there."""
+        """The few words that weigh most in the whole cluster, as they are written there."""
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
         return tuple(self.written.get(word, word) for word in heavy[:most])
 
@@ -80,22 +76,20 @@ class Vocabulary:
         return set().union(*(self.words[j] for j in subset.tolist()))
 
     def covered(self, subset: IntArray) -> float:
-        """The share that a set has of what the words of the cluster weigh: of those that several sentences have.
-
-        Of all of them, where sentences have hardly one in common.
-        """
+        """The share that a set has of the weight of all words that several sentences have, or of all words."""
         words = self.several if len(self.worths.keys() & self.several) >= SEVERAL else self.worths.keys()
         total = self.worth(words)
         return self.worth(words & self.said(subset)) / total if total else 1.0
 
     def missing(self, subset: IntArray) -> tuple[tuple[str, ...], ...]:
-        """What a set says nothing of: words of the sentence with most of it, then of the next, without these.
+        """Topics that a set says nothing of: words of the sentence with most of it, then of the next, without these.
 
-        Of words that at least two sentences have; a topic has two of them.
+        Only words that at least two sentences have count, and a topic has at least two of them.
         """
         gone, topics = self.said(subset), list[tuple[str, ...]]()
+        common = [words & self.several & self.worths.keys() for words in self.words]
         while len(topics) < TOPICS:
-            new = max((words - gone for words in self.common), key=self.worth)
+            new = max((words - gone for words in common), key=self.worth)
             topic = self.strongest(new)
             if len(topic) < 2:
                 break
@@ -104,12 +98,12 @@ class Vocabulary:
         return tuple(topics)
 
 
-_MADE: WeakKeyDictionary[SplitCluster, Any] = WeakKeyDictionary()  # a Vocabulary holds no cluster, so that it may go
+_VOCABULARIES: WeakKeyDictionary[SplitCluster, Any] = WeakKeyDictionary()  # each goes with its cluster
 
 
 @cache
 def without_meaning() -> frozenset[str]:
-    """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
+    """Words that no text is about: small ones, those that mark sentences or lean on others, days and months."""
     lists = ("sentence-words", "leaning-words", "months")
     return small_words().union(ASKING, *(words for name in lists for words in word_lists(name).values()))
 
@@ -119,14 +113,14 @@ def spellings(texts: Iterable[str]) -> dict[str, str]:
     split = [_WRITTEN.findall(text) for text in texts]
     inside = Counter(word for words in split for word in words[1:])
     often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
-    plain = (re.sub(r"['’]s$", "", word) for word, _ in sorted(often.items(), key=lambda item: item[1]))
-    return {word.lower(): word for word in plain}  # the last, most frequent one stays
+    plain = (re.sub(r"['’]s$", "", word) for word in sorted(often, key=often.__getitem__))
+    return {word.lower(): word for word in plain}  # the last spelling, which is the most frequent one, stays
 
 
 def quoted(words: Iterable[str]) -> str:
-    """Words in a row: “spillway”, “cost”.
+    """Words in quotes: “spillway”, “cost”.
 
-    After a word that is written from right to left stands a mark (U+200E), or its quotes would be shown elsewhere.
+    A word that is written from right to left is followed by a mark (U+200E), or its quotes would be shown elsewhere.
 
     Examples
     --------
@@ -138,7 +132,7 @@ def quoted(words: Iterable[str]) -> str:
 
 
 def document_name(document: str) -> str:
-    """What words call a document, from its id: one that has only a number is "document 2".
+    """The name of a document in words, from its id.
 
     Examples
     --------
@@ -149,7 +143,7 @@ def document_name(document: str) -> str:
 
 
 def place_in_words(document: str, sentence: Sentence) -> str:
-    """Where a sentence stands, in words, from the id of its document."""
+    """The document and place of a sentence, in words, from the id of its document."""
     return f"{document_name(document)}, sentence {sentence.position}"
 
 
@@ -158,9 +152,9 @@ PLACE, ADDS = "place", "adds"
 
 @dataclass(frozen=True, eq=False)
 class Idea:
-    """What some features say of a sentence: the words where it has much of it, and little.
+    """What some features mean together, with words for a sentence that has much of it, or little.
 
-    `less` says that it has less of it than the chosen sentences.
+    `less` says that a sentence has less of it than the chosen ones.
     """
 
     name: str
@@ -171,12 +165,18 @@ class Idea:
 
 
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
-ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 TITLES = ("words of titles",)
+ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 IDEAS = (
     Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
     Idea("central", ALIKE, "more central than most", "less central than most", "less central"),
-    Idea("titles", TITLES, "has words of the titles", "has few words of the titles", "fewer words of the titles"),
+    Idea(
+        "titles",
+        ("words of titles",),
+        "has words of the titles",
+        "has few words of the titles",
+        "fewer words of the titles",
+    ),
     Idea("length", ("length",), "is rather long", "is rather short"),
     Idea("long words", ("long words",), "has long words", "has short words"),
     Idea("brackets", ("brackets",), "has brackets", "has no brackets"),
@@ -186,8 +186,8 @@ LIKELY = Idea(
     "expected", (), "has words that most summaries would have", "has few words that summaries would have",
     "fewer words that summaries would have",
 )  # fmt: skip
-FAR_WORDS = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
-OTHER_PLACE = "where it stands counts for less"  # of what is not later than the chosen ones
+FAR_WORDS = "shares no word with the question, but is close to sentences that do"  # instead of the words of ABOUT
+OTHER_PLACE = "where it stands counts for less"  # instead of "later", for a sentence that is no later
 
 
 @cache
@@ -198,21 +198,21 @@ def columns_of(features: str) -> dict[Feature, IntArray]:
 
 
 def ideas_of(features: str) -> dict[Idea, IntArray]:
-    """The ideas that a set of features is about, with the numbers of their columns; the constant is about none.
+    """The ideas of a set of features, with the numbers of their columns; the constant has none.
 
     Examples
     --------
-    >>> [(idea.name, own.tolist()) for idea, own in ideas_of("general").items()][:2]
+    >>> [(idea.name, columns.tolist()) for idea, columns in ideas_of("general").items()][:2]
     [('place', [1, 2, 3]), ('central', [5, 6])]
     """
-    found = {idea: [own for one, own in columns_of(features).items() if one.name in idea.features] for idea in IDEAS}
-    return {idea: np.concatenate(own) for idea, own in found.items() if own}
+    ideas = {idea: [own for one, own in columns_of(features).items() if one.name in idea.features] for idea in IDEAS}
+    return {idea: np.concatenate(columns) for idea, columns in ideas.items() if columns}
 
 
 def level_of(idea: Idea, F: FloatArray, features: str) -> FloatArray:
     """How much of an idea each sentence has: the share of the others that have less, on average over its features.
 
-    Of a feature with a column for its number that counts, else its bin; an early position is much of it.
+    A feature is measured by its number if that is a column, else by its bin; an early position is much.
     """
     values = []
     for one, own in columns_of(features).items():
@@ -232,7 +232,7 @@ def level(values: Sequence[FloatArray]) -> FloatArray:
 
 
 def placed(sentence: Sentence, last: int, documents: int) -> str:
-    """Where a sentence stands, in words, from the position of the last one in its document.
+    """Whether a sentence opens its document, or stands early or late, from the position of the last one there.
 
     Examples
     --------

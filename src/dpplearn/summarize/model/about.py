@@ -1,9 +1,9 @@
-"""What a summary is to be about: how relevant sentences are to a question, and what that adds to their quality.
+"""How relevant sentences are to the question that a summary is about, and what that adds to their quality.
 
-Directly, a sentence is as relevant as its cosine with the question, words weighed by how few sentences have them. A
-word counts as another by the share of their letters that is the same (three in a row), so that inflected forms do in
-any language. Sentences say the same in other words: relevance r_0 is spread over the cosines C of all sentences, by a
-walk that begins at relevant ones and goes on with probability d (biased LexRank: Otterbacher, Erkan and Radev, 2005),
+The direct relevance r_0 of a sentence is its cosine with the question, where rare words weigh more. Two words match
+partly by the share of three-letter sequences that they have in common, so that inflected forms match in any language.
+Other sentences say the same in other words. So relevance spreads over the cosines C of all sentences, by a walk that
+begins at relevant ones and goes on with probability d (biased LexRank: Otterbacher, Erkan and Radev, 2005),
 
     r = (1 - d) r_0 + d C D^-1 r,      D the row sums of C,
 
@@ -23,22 +23,22 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.model.tfidf import Numbered, unit_rows
 from dpplearn.summarize.text.words import small_words, word_set, words
 
 STRENGTH = 0.7
 FAR = 5.0  # standard deviations, beyond which more relevance adds nothing
 ONWARD = 0.7  # d
 WALK_STEPS = 30  # 0.7^30 is 2e-5
-LEAST_RELEVANCE = 0.1  # of the mean relevance: added to each, so that none is out of reach
-SAME_WORD = 0.55  # of their letters, below which words are different ones
+LEAST_RELEVANCE = 0.1  # this share of the mean relevance is added to each sentence, so that its log is finite
+SAME_WORD = 0.55  # the share of letters in common below which words are different
 ASKING = word_set("a an as at be by did do does how i in is it many me much on or tell to we where why")
 REASON = "relevance to the question"
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question, what it adds to log q of each sentence, and which have a word of it; nothing where none has."""
+    """A question, what it adds to log q of each sentence, and which sentences share a word with it."""
 
     __repr__ = short_repr
 
@@ -47,9 +47,9 @@ class Question:
     shares: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, read: SplitCluster, text: str) -> Question:
-        """Ask it of the sentences of a cluster."""
-        rows, direct = directly(*read.numbered, asked_words(text))
+    def of(cls, split: SplitCluster, text: str) -> Question:
+        """Compare a question with the sentences of a cluster."""
+        rows, direct = directly(*split.numbered, asked_words(text))
         r = spread_over(rows, direct)
         z = np.log(r + LEAST_RELEVANCE * r.mean()) if r.any() else r
         spread = float(z.std())
@@ -57,20 +57,15 @@ class Question:
         return cls(text, STRENGTH * z, direct > 0.0)
 
     @property
-    def factor(self) -> FloatArray:
-        """What it multiplies q by."""
-        return np.exp(self.lift)
-
-    @property
     def note(self) -> str:
-        """What to say where it was in vain; else nothing."""
+        """What to tell the reader if no sentence has a word of it; else empty."""
         if self.lift.any():
             return ""
         named = ", ".join(f"“{word}”" for word in asked_words(self.text)[:8])
         return f"No sentence mentions {named}: this is a summary of the whole."
 
     def only(self, kept: IntArray) -> Question:
-        """The same for some of the sentences that it was asked of."""
+        """The same question for some of the sentences."""
         return Question(self.text, self.lift[kept], self.shares[kept])
 
 
@@ -84,37 +79,36 @@ def check_about(about: str) -> str:
 
 
 def asked_words(text: str) -> list[str]:
-    """The words of a question, each once, without the small ones; with them, where it has no other.
+    """The words of a question, each once, without small words unless it has no other.
 
     Examples
     --------
     >>> asked_words("What was the cost of the dam?")
     ['cost', 'dam']
     """
-    found = list(dict.fromkeys(words(text)))
-    return [word for word in found if word not in ASKING and word not in small_words()] or found
+    terms = list(dict.fromkeys(words(text)))
+    return [word for word in terms if word not in ASKING and word not in small_words()] or terms
 
 
 def directly(
-    said: Numbered, columns: Mapping[str, int], question: Sequence[str]
+    numbered: Numbered, columns: Mapping[str, int], question: Sequence[str]
 ) -> tuple[sparse.csr_array, FloatArray]:
-    """Rows of length 1 for sentences, words weighed, and the cosine of each with a question, up to a factor."""
-    rows = said.counts()
-    n = rows.shape[0]
-    idf = np.log((1.0 + n) / (0.5 + np.bincount(rows.indices, minlength=rows.shape[1])))
-    asked = idf * matching_words(list(columns), question)
-    rows.data = np.sqrt(rows.data) * idf[rows.indices]
-    rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
-    return rows, np.asarray(rows @ asked)
+    """Rows of length 1 for sentences, with weighted words, and the cosine of each with a question, up to a factor."""
+    counts = numbered.counts()
+    n, having = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
+    idf = np.log((1.0 + n) / (0.5 + having))
+    counts.data = np.sqrt(counts.data)
+    rows = unit_rows(counts, idf)
+    return rows, np.asarray(rows @ (idf * matching_words(list(columns), question)))
 
 
 def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
-    """Relevance after the walk over the cosines of the rows, in units of the mean of what is direct; or 0 for all.
+    """Relevance after the walk over the cosines of the rows, in units of the mean direct relevance; 0 if that is 0.
 
     Examples
     --------
-    >>> said = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
-    >>> r = spread_over(*directly(*Numbered.of(said), ["costs"]))
+    >>> texts = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
+    >>> r = spread_over(*directly(*Numbered.of(texts), ["costs"]))
     >>> bool(r[0] > r[1] > r[2] == 0)
     True
     """
@@ -129,33 +123,28 @@ def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
 
 
 def matching_words(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
-    """How much each word is one of the question's: 1 for the same, else the square of the share of letters in common.
+    """How well each word matches one of the question's: 1 for the same, else the squared share of letters in common.
 
-    Endings differ, and so may a letter or two in front (as in Hebrew and Arabic); other beginnings are other words.
+    Endings may differ, and so may a letter or two in front (as in Hebrew and Arabic), but not the beginnings.
 
     Examples
     --------
     >>> matching_words(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
     array([0.44, 1.  , 0.  , 0.  ])
     """
-    counts = Numbered.of(map(_triples, [*vocabulary, *question]))[0].counts()
+    counts = Numbered.of(map(letter_triples, [*vocabulary, *question]))[0].counts()
     size, n = np.diff(counts.indptr), len(vocabulary)
     common = (counts[:n] @ counts[n:].T).tocoo()
-    alike = 2.0 * common.data / (size[:n][common.row] + size[n:][common.col])
-    found = np.zeros(len(vocabulary))
-    for k in np.flatnonzero(alike >= SAME_WORD):
-        i, j = common.row[k], common.col[k]
-        if _begins_in(vocabulary[i], question[j]) or _begins_in(question[j], vocabulary[i]):
-            found[i] = max(found[i], alike[k] ** 2)
-    return found
+    share = 2.0 * common.data / (size[:n][common.row] + size[n:][common.col])
+    match = np.zeros(len(vocabulary))
+    for k in np.flatnonzero(share >= SAME_WORD):
+        i, word, term = common.row[k], vocabulary[common.row[k]], question[common.col[k]]
+        if word[:2] in term[:4] or term[:2] in word[:4]:
+            match[i] = max(match[i], share[k] ** 2)
+    return match
 
 
-def _begins_in(word: str, other: str) -> bool:
-    """Whether a word begins where another does, or after a letter or two that are put before words."""
-    return word[:2] in other[:4]
-
-
-def _triples(word: str) -> list[str]:
+def letter_triples(word: str) -> list[str]:
     """Every three letters in a row, each once, with marks at both ends."""
     marked = f"^{word}$"
     return list(dict.fromkeys(marked[k : k + 3] for k in range(len(marked) - 2)))

@@ -20,6 +20,7 @@ of the word pairs, for their length, that others share; on news we saw no differ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,23 +35,24 @@ from dpplearn.decoding.registry import decoder
 from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.dpp import DPP
 from dpplearn.process import remaining
-from dpplearn.summarize.model.prepared import Mask, Prepared
+from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
-from dpplearn.summarize.text.states import tolls
+from dpplearn.summarize.text.states import Mask
+from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
-LITTLE = 0.7  # of the probability from which on a sentence raises the agreement of a set: below that it goes
+WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it raises the agreement
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 CHRONOLOGICAL, SOURCE, IMPORTANCE = ORDERS = ("chronological", "source", "importance")
 
 
 class Choice(NamedTuple):
-    """The sentences chosen, and what all were measured by.
+    """The sentences chosen, and the numbers that the choice went by.
 
-    `chance` is the probability of each in a summary of this length that the model draws, given what must be in and out,
-    and `least` that of a sentence worth having; None where the budget was to be filled. `leaning` are sentences that
-    stayed out because they do not stand alone.
+    `chance` is the probability of each sentence in a summary of this length that the model draws, given what must be in
+    and out, and `least` the one from which on a sentence is worth having; None where the budget was to be filled.
+    `leaning` are sentences that stayed out because they do not stand alone.
     """
 
     subset: IntArray
@@ -67,8 +69,8 @@ class Decision:
     """All that the choice of sentences depends on.
 
     With `fill`, the decoder chooses among all that is allowed, as it is defined. Sampled and consensus sets
-    may be `overrun` longer, for a scorer that trims. With `annotate`, a sentence takes the room of the first names
-    that it needs, too.
+    may be `overrun` longer, for a scorer that trims. With `annotate`, a sentence also takes the room of what it needs
+    in brackets.
     """
 
     prepared: Prepared
@@ -101,74 +103,31 @@ class Decision:
 
     @property
     def quality_counts(self) -> bool:
-        """Whether anybody asks how good a sentence is."""
+        """Whether the choice depends on how good a sentence is."""
         return self.diversity < 1.0
 
     @property
     def likeness_counts(self) -> bool:
-        """Whether anybody asks what others say already."""
+        """Whether the choice depends on what other sentences say already."""
         return self.diversity > 0.0 or self.decoder == "consensus"
 
-    def made(self) -> Choice:
-        """The choice: of sentences that stand alone, and of others only where there are not enough of these."""
+    def choose(self) -> Choice:
+        """Choose among the sentences that stand alone; take others only where there are not enough of these."""
         allowed, pinned = self.allowed, self.pinned
         if self.fill:
-            return self.among(allowed)
-        alone = allowed & self.prepared.split.alone  # what leans on a sentence before it is not chosen by itself
+            return self.choose_among(allowed)
+        alone = allowed & self.prepared.split.alone
         alone[pinned] = allowed[pinned]
-        choice = self.among(alone if alone.any() else allowed)
+        choice = self.choose_among(alone if alone.any() else allowed)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
         if choice.subset.size < least:  # nothing else is there
-            return replace(self, pinned=choice.subset).among(allowed)
+            return replace(self, pinned=choice.subset).choose_among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
-    def telling(self, subset: IntArray, chance: FloatArray) -> IntArray:
-        """A set without sentences that tell too little for it: their room stays empty."""
-        while subset.size > max(self.pinned.size, 1):
-            agreement = (
-                2.0 * (self.cost[subset] @ chance[subset]) / (self.cost[subset].sum() + limit(self.budget, self.unit))
-            )
-            loose = np.setdiff1d(subset, self.pinned)
-            weakest = loose[chance[loose].argmin()]
-            if chance[weakest] >= LITTLE * agreement / 2.0:
-                break
-            subset = subset[subset != weakest]
-        return subset
-
-    def with_outcome(self, subset: IntArray, good: Mask, chance: FloatArray, least: float) -> IntArray:
-        """A set with the last number of dead, where several documents tell one.
-
-        If it has none, the likeliest sentence that tells it takes the place of the weakest, and others fill what is
-        left of that.
-        """
-        split = self.prepared.split
-        known = self.prepared.question is not None or any("dead" in tolls(split.texts[i]) for i in subset)
-        if known or split.listed_language != "English":
-            return subset
-        dead = np.array([tolls(text).get("dead", 0) for text in split.texts])
-        telling = len({*split.document_numbers[dead > 0].tolist()})
-        if telling < max(2, len(split.cluster.documents) / 4):
-            return subset
-        most = good & (dead > 0) & (dead == max(dead[split.alone], default=0))
-        most &= fits(self.cost, limit(self.budget, self.unit) / 2)
-        pinned = [self.texts[i] for i in self.pinned]
-        most &= fits(lengths_with(pinned, self.texts, self.unit), self.budget)  # beside what the caller includes
-        if not most.any():
-            return subset
-        last = replace(self, pinned=np.append(self.pinned, np.where(most, chance, -1.0).argmax()))
-        subset = last.trimmed(np.union1d(subset, last.pinned), self.budget)
-        own = np.arange(good.size) if split.forms is None else split.forms
-        for i in np.flatnonzero(better := good & (chance >= 2 * least))[np.argsort(-chance[better], kind="stable")]:
-            more = np.union1d(subset, [i])
-            new = own[i] not in own[subset] and not any(split.matters.repeats(j, i) for j in subset)
-            if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
-                subset = more
-        return subset
-
-    def among(self, allowed: Mask) -> Choice:
+    def choose_among(self, allowed: Mask) -> Choice:
         """The best set within the budget, of sentences that are worth having.
 
-        In sentences the budget is a number, and there are so many, where so many are allowed. Empty where none fits.
+        A budget in sentences is a number to reach, as far as so many are allowed. Empty where none fits.
         """
         prepared, unit, pinned, budget = self.prepared, self.unit, self.pinned, self.budget
         texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), prepared.split.forms
@@ -179,68 +138,69 @@ class Decision:
             if fits(joined_length([texts[i] for i in every], unit), budget):
                 return Choice(every)
         if self.fill and unit != "sentences":
-            return Choice(self.decoded(allowed))
+            return Choice(self.decode(allowed))
         room, out = bound - float(cost[pinned].sum()), np.flatnonzero(~allowed)
         chance, least = worth_of(prepared.kernel(self.diversity), cost, room, pinned, out, forms)
         if unit == "sentences":
-            subset = self.distinct(allowed)
+            subset = self.decode_distinct(allowed)
             if subset.size < bound:  # a decoder may find that fewer are better
-                subset = replace(self, decoder="greedy", pinned=subset).decoded(allowed)
-            own = np.arange(allowed.size) if forms is None else forms
+                subset = replace(self, decoder="greedy", pinned=subset).decode(allowed)
             for i in np.argsort(-chance, kind="stable"):  # greedy takes none that depends on those chosen
-                if subset.size < bound and allowed[i] and own[i] not in own[subset]:
+                if subset.size < bound and allowed[i] and self.is_new_form(i, subset):
                     subset = np.append(subset, i)
             return Choice(np.sort(subset), chance=chance)
         good = allowed & (chance >= least)
         if pinned.size or fits(cost[good], bound).any():
             good[pinned] = True
-            subset = self.with_outcome(self.telling(self.distinct(good), chance), good, chance, least)
+            subset = self.without_weak(self.decode_distinct(good), chance)
+            subset = self.with_key_sentences(subset, good, chance)
         else:  # what is worth having is too long: the likeliest that is not
             short = allowed & fits(lengths_with([], texts, unit), budget)
-            subset = self.trimmed(np.array([np.where(short, chance, -1.0).argmax()]), budget)
+            subset = self.trim(np.array([np.where(short, chance, -1.0).argmax()]), budget)
         return Choice(subset, least, chance)
 
-    def distinct(self, among: Mask) -> IntArray:
-        """What the decoder finds; of sentences that tell the same, only the one that tells most."""
-        among, told, pinned = among.copy(), self.prepared.split.matters, self.pinned.tolist()
+    def decode_distinct(self, allowed: Mask) -> IntArray:
+        """What the decoder chooses; of sentences that tell the same, only the one that tells most."""
+        allowed, matters, pinned = allowed.copy(), self.prepared.split.matters, self.pinned.tolist()
         while True:
-            subset = self.decoded(among)
-            order = [*pinned, *sorted(np.setdiff1d(subset, pinned).tolist(), key=told.size, reverse=True)]
-            twice = [j for k, j in enumerate(order) if k >= len(pinned) and any(told.repeats(i, j) for i in order[:k])]
+            subset = self.decode(allowed)
+            order = [*pinned, *sorted(np.setdiff1d(subset, pinned).tolist(), key=matters.size, reverse=True)]
+            twice = [j for k, j in enumerate(order) if k >= len(pinned) and self.is_told(j, order[:k])]
             if not (twice and self.likeness_counts):
                 return subset
-            among[twice] = False
+            allowed[twice] = False
 
-    def decoded(self, among: Mask) -> IntArray:
-        """What the decoder finds among these, or the greedy one where it finds none."""
+    def decode(self, allowed: Mask) -> IntArray:
+        """What the decoder chooses among these sentences, or the greedy one where it finds no set."""
         prepared, forms, name = self.prepared, self.prepared.split.forms, self.decoder
         model, cost, bound = prepared.kernel(self.diversity), self.cost, limit(self.budget, self.unit)
-        within: dict[str, Any] = {"include": self.pinned, "exclude": ~among}
+        within: dict[str, Any] = {"include": self.pinned, "exclude": ~allowed}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
         limits = check_limits(model.n, cost, bound + self.overrun * (name in ("sampled", "consensus")), **within)
         if name == "sampled":
-            found = self.drawn(model, limits, bound)
+            subset = self.draw(model, limits, bound)
         else:
-            own = {"utility": prepared.agreement} if name == "consensus" else {}
-            found = decoder(name)(model, limits, **own).subset
-        if not found.size:
-            found = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset
-        return self.trimmed(np.sort(found), self.budget + self.overrun)
+            options = {"utility": prepared.agreement} if name == "consensus" else {}
+            subset = decoder(name)(model, limits, **options).subset
+        if not subset.size:
+            subset = greedy_choice(model, check_limits(model.n, cost, bound, **within)).subset
+        return self.trim(np.sort(subset), self.budget + self.overrun)
 
-    def drawn(self, model: Candidates, limits: Limits, bound: float) -> IntArray:
-        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
+    def draw(self, model: Candidates, limits: Limits, bound: float) -> IntArray:
+        """The best of many samples near the limit, as in the paper (660 to 680 bytes of 665, where it may run over).
 
-        The paper's samples are those of the model; another length than it was trained for needs them tilted.
+        The paper's samples are those of the model; another length than it was trained for needs them tilted. Where none
+        is near the limit, shorter ones are taken.
         """
         near, n = bound - self.overrun / 3 if self.overrun else 0.97 * bound, self.n_samples
         tries: list[dict[str, Any]] = [{"min_cost": near}]
         tries += [{"min_cost": low, "tilt": True} for low in (near, 0.85 * bound, 0.0)]
-        draw = decoder(self.decoder)
-        sets = (draw(model, limits, n_samples=n, rng=self.rng, **options).subset for options in tries)
-        return next((one for one in sets if one.size), np.empty(0, np.int64))
+        sampled = decoder(self.decoder)
+        sets = (sampled(model, limits, n_samples=n, rng=self.rng, **options).subset for options in tries)
+        return next((subset for subset in sets if subset.size), np.empty(0, np.int64))
 
-    def trimmed(self, subset: IntArray, budget: float) -> IntArray:
+    def trim(self, subset: IntArray, budget: float) -> IntArray:
         """A set without its weakest sentences, where joints make the text longer than their costs are together."""
         texts, q = self.texts, self.prepared.dpp.quality
         while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
@@ -249,6 +209,58 @@ class Decision:
                 raise ValueError(f"The sentences to include are longer than {measured(budget, self.unit)} together.")
             subset = np.setdiff1d(subset, loose[q[loose].argmin()])
         return subset
+
+    def without_weak(self, subset: IntArray, chance: FloatArray) -> IntArray:
+        """A set without sentences that tell too little for it: their room stays empty. Trivia spoil a story soonest."""
+        cost, bound = self.cost, limit(self.budget, self.unit)
+        weak = 1.0 if self.prepared.split.is_news else WEAK
+        while subset.size > max(self.pinned.size, 1):
+            agreement = 2.0 * (cost[subset] @ chance[subset]) / (cost[subset].sum() + bound)
+            loose = np.setdiff1d(subset, self.pinned)
+            weakest = loose[chance[loose].argmin()]
+            if chance[weakest] >= weak * agreement / 2.0:
+                break
+            subset = subset[subset != weakest]
+        return subset
+
+    def with_key_sentences(self, subset: IntArray, good: Mask, chance: FloatArray) -> IntArray:
+        """A set with the last number of dead and, by the dates of documents, an opening before everything else.
+
+        The likeliest sentence of that kind takes the place of the weakest, and others fill what is left of that.
+        """
+        split, decision, before = self.prepared.split, self, subset
+        if self.prepared.question is not None or split.listed_language != "English":
+            return subset
+        for candidates in (last_tolls, earlier_leads):
+            missing = candidates(split, subset, good) & fits(self.cost, limit(self.budget, self.unit) / 2)
+            included = [self.texts[i] for i in decision.pinned]
+            missing &= fits(lengths_with(included, self.texts, self.unit), self.budget)
+            if missing.any():
+                key = int(np.where(missing, chance, -1.0).argmax())
+                decision = replace(decision, pinned=np.append(decision.pinned, key))
+                others = [j for j in subset if self.is_new_form(j, np.array([key])) and not self.is_told(j, [key])]
+                subset = decision.trim(np.union1d(others, decision.pinned).astype(np.int64), self.budget)
+        openings = subset[is_opening(split)[subset]]
+        if is_dated(split) and openings.size:  # the story begins with the first of these
+            good = good & (split.when >= split.when[openings].min())
+            subset = np.union1d(subset[good[subset]], decision.pinned)
+        if np.array_equal(subset, before):
+            return subset
+        for i in np.argsort(-chance, kind="stable"):
+            more = np.union1d(subset, [i])
+            new = good[i] and self.is_new_form(i, subset) and not self.is_told(i, subset)
+            if new and fits(joined_length([self.texts[j] for j in more], self.unit), self.budget):
+                subset = more
+        return decision.without_weak(subset, chance)
+
+    def is_new_form(self, i: int, subset: IntArray) -> bool:
+        """Whether a set has no form of a sentence, nor the sentence itself."""
+        forms = self.prepared.split.forms
+        return i not in subset if forms is None else forms[i] not in forms[subset]
+
+    def is_told(self, i: int, subset: Iterable[int]) -> bool:
+        """Whether a sentence tells what one of a set tells."""
+        return any(self.prepared.split.matters.repeats(j, i) for j in subset)
 
 
 def best_forms(prepared: Prepared, allowed: Mask) -> IntArray:
@@ -260,43 +272,82 @@ def best_forms(prepared: Prepared, allowed: Mask) -> IntArray:
     return np.sort(order[np.unique(forms[order], return_index=True)[1]])
 
 
-def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
-    """The sentences of a set as they are to be read.
+def is_dated(split: SplitCluster) -> bool:
+    """Whether most of several documents have a date."""
+    times = split.order_times
+    return len(times) > 1 and 2 * sum(time is not None for time in times) >= len(times)
 
-    "source": as in the documents, one after the other. "chronological": the same, the documents by time, after an
-    opening that says what happened. "importance": by what each adds to those before it, log det L_Y, so that the first
-    n are the greedy choice of n among them; a sentence that leans on the one before it follows that, and the first is
-    one that does not lean, if there is any.
+
+def is_opening(split: SplitCluster) -> Mask:
+    """Which sentences begin their documents, stand alone, and say what happened."""
+    first = np.array([sentence.position == 1 for sentence in split.sentences])
+    first &= split.alone
+    first[first] = [opens(split.texts[i]) for i in np.flatnonzero(first)]
+    return first
+
+
+def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
+    """Which sentences tell the last number of dead, where several documents tell one and the set does not."""
+    dead = np.array([*map(deaths, split.texts)])
+    tellers = len({*split.document_numbers[dead > 0].tolist()})
+    if dead[subset].any() or tellers < max(2, len(split.cluster.documents) / 4):
+        return np.zeros_like(good)
+    return good & (dead > 0) & (dead == max(dead[split.alone], default=0))
+
+
+def earlier_leads(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
+    """Which openings come before the first sentence of a set in time, where this is not an opening itself."""
+    openings, first = is_opening(split), min(split.when[subset], default=-1)
+    opened = openings[subset] & (split.when[subset] == first)
+    return good & openings & (split.when <= first) & (is_dated(split) and not opened.any())
+
+
+def in_order(split: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
+    """The sentences of a set in the order in which they are to be read.
+
+    "source": as in the documents, one after the other. "chronological": the same, with the documents by time; where
+    they have no dates, after an opening that says what happened. "importance": by what each adds to those before it,
+    log det L_Y, so that the first n are the greedy choice of n among them; a sentence that leans on the one before it
+    follows that, and the first is one that does not lean, if there is any.
     """
     if order == CHRONOLOGICAL:
         ordered = subset[np.lexsort((subset, split.when[subset]))]
-        first = ordered[0] if len(split.cluster.documents) == 1 else opening(split, ordered)
+        if len(split.cluster.documents) == 1 or is_dated(split):
+            return ordered
+        first = opening(split, ordered)
         return np.append(first, ordered[ordered != first])
     if order == SOURCE:
         return np.sort(subset)
-    found = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
-    best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
-    leaning = {i: leans(split.texts[i], split.listed_language) for i in best}
-    at = {(split.sentences[i].document, split.sentences[i].position): i for i in best}
-    head = {i: i for i in best}
+    best = greedy_map(DPP(model.operand.block(subset)), k=subset.size, gain="log").subset
+    ranked = subset[[*best, *np.setdiff1d(np.arange(subset.size), best)]].tolist()  # dependent ones come last
+    leaning = {i: leans(split.texts[i], split.listed_language) for i in ranked}
+    at = {(split.sentences[i].document, split.sentences[i].position): i for i in ranked}
+    head = {i: i for i in ranked}
     for (document, position), i in sorted(at.items()):  # so that chains are followed to their heads
         if leaning[i]:
             head[i] = head[at.get((document, position - 1), i)]
-    heads = sorted(dict.fromkeys(head[i] for i in best), key=leaning.__getitem__)  # leaning ones last
-    return np.array([i for first in heads for i in sorted(best) if head[i] == first], np.int64)
+    heads = sorted(dict.fromkeys(head[i] for i in ranked), key=leaning.__getitem__)  # leaning ones last
+    return np.array([i for first in heads for i in sorted(ranked) if head[i] == first], np.int64)
 
 
 def opening(split: SplitCluster, ordered: IntArray) -> int:
-    """The sentence that opens a summary: the first that says what happened, of those that open their documents if any.
+    """The sentence that opens a summary of documents without dates.
 
-    Where few documents have a date, the first that says how many died tells what the others are about.
+    The best says how many died, which tells what the others are about; then the beginning of a document that says what
+    happened; then any sentence that does.
     """
-    alone = [int(i) for i in ordered if split.alone[i]]
-    told = [i for i in alone if opens(split.texts[i])]
-    dated = 2 * sum(time is not None for time in split.order_times) >= len(split.order_times)
-    dead = [] if dated else [i for i in told if "dead" in tolls(split.texts[i])]
-    leads = [[i for i in some if split.sentences[i].position == 1] for some in (told, alone)]
-    return next(some[0] for some in (dead, leads[0], told, leads[1], ordered.tolist()) if some)
+
+    def merits(i: int) -> tuple[int, bool, bool, bool]:
+        alone, begins = bool(split.alone[i]), split.sentences[i].position == 1
+        tells = alone and opens(split.texts[i])
+        return tells * deaths(split.texts[i]), tells and begins, tells, alone and begins
+
+    return max(ordered.tolist(), key=merits)
+
+
+def deaths(text: str) -> int:
+    """How many died, as far as a sentence says."""
+    return tolls(text)["dead"].number if "dead" in tolls(text) else 0
 
 
 def worth_of(

@@ -1,14 +1,15 @@
-"""From a cluster of documents to an ItemSet: quality features of sentences, tf-idf rows, costs (section 7.2).
+"""Quality features of sentences (section 7.2), for whoever trains a summarizer or uses one.
 
-PAPER_FEATURES are section 7.2's, GENERAL_FEATURES those of the bundled model: for any kind of text and any language,
-ranks in the cluster, shares, and places where a text has an order; no bin and no list of words that one corpus taught.
+PAPER_FEATURES are those of section 7.2. GENERAL_FEATURES are those of the bundled model, for any kind of text and any
+language: ranks in the cluster, shares, and positions, without bins or words that were learned from one corpus.
 
-How central a sentence is comes from unit rows phi whose cosines are C = phi phi^T: what many sentences need of C takes
-time and memory as their words do, since C v = phi (phi^T v).
+How central a sentence is comes from the cosines C = phi phi^T of unit rows phi. Products with C are computed as
+C v = phi (phi^T v), so that time and memory grow with the number of words only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -16,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence
@@ -27,12 +29,12 @@ from dpplearn.summarize.text.words import ANY, words
 PAPER, GENERAL = "paper", "general"
 RANKS = 1000  # a rank is the middle of one of so many local bins
 DAMPING = 0.85
-MOST_STEPS = 200  # of conjugate gradients, at most: many more than they take
+MOST_STEPS = 200  # of conjugate gradients, many more than they take
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A number for each sentence, and the columns of F that are made of it.
+    """A number for each sentence, and the columns of F that are made from it.
 
     Examples
     --------
@@ -40,54 +42,43 @@ class Feature:
     ('length 1/2', 'length 2/2')
     """
 
-    name: str  # what its columns are called, or begin with
+    name: str  # the name of its columns, or how they begin
     values: Callable[[SplitCluster], Any]  # one number per sentence
-    raw: bool = False  # a column with the number itself
-    rank: bool = False  # one with its rank in the cluster, from 0 to 1
-    bins: int = 0  # so many columns for the quantiles of all sentences in training
-    local_bins: int = 0  # so many for those of the cluster
-    levels: Collection[str] = ()  # a column for each of the numbers 0, 1, ..., named so
-    prior: float = 1.0  # the variance of the prior on its weights is `prior_variance` times so much
-
-    def numbers(self, split: SplitCluster) -> FloatArray:
-        """Its number of each sentence."""
-        return np.asarray(self.values(split), np.float64)
+    raw: bool = False  # whether there is a column with the number itself
+    rank: bool = False  # whether there is one with its rank in the cluster, from 0 to 1
+    bins: int = 0  # number of columns for the quantiles of all sentences in training
+    local_bins: int = 0  # number of columns for those of the cluster
+    levels: Collection[str] = ()  # names of the columns for the numbers 0, 1, ...
+    prior: float = 1.0  # the variance of the prior on its weights, in units of `prior_variance`
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of its columns of F."""
         return (
-            *[self.name] * self.raw,
-            *[self.name] * self.rank,
+            *[self.name] * (self.raw + self.rank),
             *(f"{self.name} {b + 1}/{self.bins}" for b in range(self.bins)),
             *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
             *(f"{self.name} {level}" for level in self.levels),
         )
 
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
-        """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
+        """Its columns; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []
-        if self.rank:  # a rank compares clusters of any size and kind
+        if self.rank:  # ranks can be compared between clusters of any size and kind
             parts.append(ranks(values)[:, None])
-        if edges is not None:
-            parts.append(one_hot(global_bins(values, edges), self.bins))
+        if edges is not None:  # edges that ties made equal leave bins between them empty
+            parts.append(np.eye(self.bins)[np.searchsorted(edges, values, side="right")])
         if self.local_bins:
-            parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
+            parts.append(np.eye(self.local_bins)[local_bins(values, self.local_bins)])
         if self.levels:
-            parts.append(one_hot(values.astype(np.int64), len(self.levels)))
+            parts.append(np.eye(len(self.levels))[values.astype(np.int64)])
         return parts
 
 
-def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
-    """The bin of each value; edges that ties made equal leave bins between them empty."""
-    return np.searchsorted(edges, values, side="right")
-
-
 def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> IntArray:
-    """The bin of each value among the others, or those of its group: by the share below it, ties counting half.
+    """The bin of each value, by the share of the others (of its group, numbered from 0) below it; ties count half.
 
-    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins. Groups
-    are numbered from 0.
+    A single value is in the middle bin, so that clusters of any size have bins.
 
     Examples
     --------
@@ -104,15 +95,8 @@ def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> 
     return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
 
 
-def one_hot(index: IntArray, bins: int) -> FloatArray:
-    """Row i has its one in column index[i]."""
-    out = np.zeros((index.size, bins))
-    out[np.arange(index.size), index] = 1.0
-    return out
-
-
 def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
-    """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
+    """The rank of each value among the others, from 0 to 1. Equal values share a rank, and a single value has 0.5."""
     return (local_bins(values, RANKS, group) + 0.5) / RANKS
 
 
@@ -131,98 +115,89 @@ def mean_similarity(phi: Features) -> FloatArray:
 def lexrank(phi: Features, damping: float = DAMPING) -> FloatArray:
     """Continuous LexRank (Erkan and Radev, 2004), scaled to mean 1.
 
-    The stationary distribution of a walk over sentences that goes to a similar one with probability `damping` (rows of
-    C, normalized), and anywhere otherwise. Without the jumps it would be the row sums of C, because C is
-    symmetric, and would say nothing that the mean similarity does not.
+    It is the stationary distribution of a walk over sentences, which goes to a similar one with probability `damping`
+    (rows of C, normalized) and anywhere otherwise. Without these jumps it would be the row sums of C, because C is
+    symmetric, and would add nothing to the mean similarity.
 
-    With D the row sums of C and x = D^1/2 y, the walk's equation is (I - d D^-1/2 C D^-1/2) y = (1 - d) D^-1/2 1,
-    whose eigenvalues lie between 1 - d and 1: conjugate gradients end after about 25 products with C.
+    With D the row sums of C and x = D^1/2 y, the walk's equation is (I - d D^-1/2 C D^-1/2) y = (1 - d) D^-1/2 1.
+    The eigenvalues of this matrix lie between 1 - d and 1, so conjugate gradients take about 25 products with C.
 
     Examples
     --------
     >>> lexrank(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(3)
     array([0.866, 1.204, 0.93 ])
     """
-    by_word = phi.T
-    root = np.sqrt(phi @ phi.sum(axis=0))
-    b = (1.0 - damping) / root
-    y, r, p = np.zeros_like(b), b.copy(), b.copy()
-    square = start = float(r @ r)
-    for _ in range(MOST_STEPS):
-        if square <= 1e-28 * start:
-            break
-        Ap = p - damping * (phi @ (by_word @ (p / root))) / root
-        step = square / float(p @ Ap)
-        y += step * p
-        r -= step * Ap
-        before, square = square, float(r @ r)
-        p *= square / before
-        p += r
+    from scipy.sparse.linalg import LinearOperator, cg  # imported late: a summary with general features needs none
+
+    by_word, root = phi.T, np.sqrt(phi @ phi.sum(axis=0))
+    walk = LinearOperator((root.size,) * 2, lambda y: y - damping * (phi @ (by_word @ (y / root))) / root, dtype=float)
+    y, _ = cg(walk, (1.0 - damping) / root, rtol=1e-14, atol=0.0, maxiter=MOST_STEPS)
     return np.asarray(root * y)
 
 
 def words_of_titles(split: SplitCluster) -> FloatArray:
-    """The share of its words, weighed, that titles have."""
+    """The share of its words, each with its weight, that are in titles."""
     titles = {word for document in split.cluster.documents for word in words(document.title or "")}
-    found, columns = split.numbered
-    total, titled = found.sums(split.weights), np.fromiter(map(titles.__contains__, columns), np.float64, len(columns))
-    return np.round(found.sums(split.weights * titled) / (total + BESIDE * (total.sum() / found.numbers.size)), 12)
+    numbered, columns = split.numbered
+    weights, titled = split.idf.weights(columns), np.array([word in titles for word in columns], np.float64)
+    total = numbered.sums(weights)
+    return np.round(numbered.sums(weights * titled) / (total + BESIDE * (total.sum() / numbered.numbers.size)), 12)
 
 
 def repeated_pairs(split: SplitCluster) -> FloatArray:
+    """The share of its pairs of words that other sentences have too."""
     pairs = split.numbered[0].pairs()
     return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
 def like_other_documents(split: SplitCluster) -> FloatArray:
-    """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
+    """The rank of a sentence in its document, by its mean cosine to the sentences of other documents."""
     by_word, document = sparse.csc_array(split.phi), split.document_numbers  # sentences come document by document
     holder = document[by_word.indices]
     word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
-    part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
+    part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # word and document
     own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(split))
     alike = np.round(split.phi @ split.phi.sum(axis=0) - own, 10)
     return ranks(alike, document)
 
 
 def letters_per_word(split: SplitCluster) -> FloatArray:
-    """Drawn to the mean where words are few."""
-    found, columns = split.numbered
-    letters = found.sums(np.fromiter(map(len, columns), np.float64))
-    mean = letters.sum() / found.numbers.size
-    return (letters + BESIDE * mean) / (np.diff(found.ends) + BESIDE)
+    """The mean length of its words; of a sentence with few words it is drawn to the mean of all."""
+    numbered, columns = split.numbered
+    letters = numbered.sums(np.array([*map(len, columns)], np.float64))
+    mean = letters.sum() / numbered.numbers.size
+    return (letters + BESIDE * mean) / (np.diff(numbered.ends) + BESIDE)
 
 
 def has_brackets(split: SplitCluster) -> list[bool]:
-    there = [sign for sign in OPENING_BRACKETS if sign in "".join(split.texts)]
-    return [any(map(text.__contains__, there)) for text in split.texts]
+    return [OPENING_BRACKETS.search(text) is not None for text in split.texts]
 
 
 def toward_the_beginning(split: SplitCluster) -> FloatArray:
-    """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
+    """Falls with the logarithm of the position, from 1 for the first sentence of a document to 0 after the last."""
     position, last = split.in_document
     return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
 
 
 def among_the_first(split: SplitCluster) -> FloatArray:
+    """Falls from 1 for the first sentence by a factor e over the next `FIRST`."""
     position, last = split.in_document
     return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
 
 
 def end_of_a_long_document(split: SplitCluster) -> FloatArray:
-    """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
+    """Near 1 for the last twentieth or so of a document of 140 sentences or more, 0 in one of 50 or fewer."""
     position, last = split.in_document
-    return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
-        np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0
-    )
+    long = np.clip(np.log(np.maximum(last, 1.0) / LONG_DOCUMENT), 0.0, 1.0)
+    return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * long
 
 
-FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
-BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
-LONG_DOCUMENT = 50  # sentences from which on a document is long: its end may be a conclusion
-OPENING_BRACKETS = ("(", "[", "（", "［")
+FIRST = 15.0  # sentences over which a feature of the first ones falls by a factor e
+BESIDE = 5  # words added to a sentence's own where their shares are compared, since few words give extreme shares
+LONG_DOCUMENT = 50  # sentences from which on a document is long, so that its end may be a conclusion
+OPENING_BRACKETS = re.compile(r"[(\[（［]")
 
-# A new feature is an entry here; its columns stand in F in this order.
+# A new feature is an entry here. Its columns stand in F in this order.
 PAPER_FEATURES = (
     Feature("constant", lambda split: np.ones(len(split)), raw=True),
     Feature("length", lambda split: [len(text.encode()) for text in split.texts], bins=5),
@@ -235,7 +210,7 @@ PAPER_FEATURES = (
     Feature("lexrank", lambda split: np.round(lexrank(split.phi), 10), raw=True, bins=5, local_bins=5),
 )
 GENERAL_FEATURES = (
-    # four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
+    # the priors of four groups were chosen by leaving out one corpus at a time (docs/evaluation.md)
     Feature("constant", lambda split: np.ones(len(split)), raw=True, prior=100.0),
     Feature("toward the beginning", toward_the_beginning, raw=True, prior=0.3),
     Feature("among the first", among_the_first, raw=True, prior=0.3),
@@ -243,7 +218,7 @@ GENERAL_FEATURES = (
     Feature("words of titles", words_of_titles, rank=True, prior=0.3),
     Feature("repeated word pairs", repeated_pairs, rank=True, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, prior=0.1),
-    # a narrow prior: extracts to learn from end with short sentences because these are what still fits
+    # its prior is narrow because training extracts end with short sentences, which are the ones that still fit
     Feature("length", lambda split: np.diff(split.numbered[0].ends), rank=True, prior=0.02),
     Feature("long words", letters_per_word, rank=True, prior=0.1),
     Feature("brackets", has_brackets, raw=True, prior=0.1),
@@ -252,30 +227,31 @@ FEATURE_SETS = {PAPER: PAPER_FEATURES, GENERAL: GENERAL_FEATURES}
 
 
 def shorter_forms(split: SplitCluster, language: str | None) -> dict[tuple[int, int], Sentence]:
-    """The shorter forms of sentences, by the number of the sentence and which of its forms it is, from 1.
+    """Shorter forms of sentences, by the number of the sentence and that of its form, 1 or 2.
 
-    Those with other words than every sentence and every form before; `language` where the cluster tells none.
+    Forms with the same words as a sentence, or as a form before, are left out. `language` is that of a cluster which
+    does not say its own.
     """
     language = split.cluster.own_language or (None if language == ANY else language)
-    seen, made = {" ".join(sorted(one)) for one in split.words}, dict[tuple[int, int], Sentence]()
+    seen, forms = {" ".join(sorted(said)) for said in split.words}, dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(split.sentences):
         for form in short_forms(sentence.text, language):
-            said = " ".join(sorted(words(form.text)))
-            if said and said not in seen:
-                seen.add(said)
-                kind = 1 + ((i, 1) in made)
-                made[i, kind] = replace(sentence, text=form.text, dropped=form.dropped, full=sentence.text)
-    return made
+            key = " ".join(sorted(words(form.text)))
+            if key and key not in seen:
+                seen.add(key)
+                kind = 1 + ((i, 1) in forms)
+                forms[i, kind] = replace(sentence, text=form.text, dropped=form.dropped, full=sentence.text)
+    return forms
 
 
 class SentenceFeatures:
     """Quality features of sentences, with idf and global quantiles learned from training clusters.
 
-    "general" is for any kind of text: nine numbers and a constant that learn no bins, with words weighed by how many of
-    the cluster's own sentences have them, so that it knows no language. "paper" is section 7.2's: constant 1; length in
-    bytes (5 global bins); position 1 to 5 and later; mean similarity to the cluster (raw, 5 global bins, 10 local);
-    LexRank (raw, 5 global bins, 5 local): 39 in all. Global bins are quantiles of all sentences in training, local bins
-    of the cluster's own.
+    "general" is for any kind of text and any language: nine numbers and a constant. It learns no bins, and weighs words
+    by how many of the cluster's own sentences have them. "paper" is section 7.2's: constant 1; length in bytes (5
+    global bins); position 1 to 5 and later; mean similarity to the cluster (raw, 5 global bins, 10 local); LexRank
+    (raw, 5 global bins, 5 local): 39 in all. Global bins are quantiles of all sentences in training, local bins of the
+    cluster's own.
 
     Parameters
     ----------
@@ -304,15 +280,15 @@ class SentenceFeatures:
         """The features of the set, in the order of their columns."""
         return FEATURE_SETS[self.features]
 
-    @property
-    def priors(self) -> FloatArray:
-        """For each column of F, how many times wider than usual the prior of its weight is."""
-        return np.array([entry.prior for entry in self.entries for _ in entry.columns])
-
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
         return tuple(column for entry in self.entries for column in entry.columns)
+
+    @property
+    def priors(self) -> FloatArray:
+        """For each column of F the variance of the prior of its weight, in units of `prior_variance`."""
+        return np.array([entry.prior for entry in self.entries for _ in entry.columns])
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
@@ -326,46 +302,48 @@ class SentenceFeatures:
     def learn_bins(self, splits: Iterable[SplitCluster]) -> None:
         """Learn global bins: quantiles of all sentences of some clusters."""
         self.edges = {}
-        binned = {one: list[FloatArray]() for one in self.entries if one.bins}
+        binned = {entry: list[FloatArray]() for entry in self.entries if entry.bins}
         for split in map(self.featurized, splits) if binned else ():
-            for one, values in binned.items():
-                values.append(one.numbers(split))
-        for one, values in binned.items():
-            self.edges[one.name] = np.quantile(np.concatenate(values), np.arange(1, one.bins) / one.bins)
-
-    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
-        """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
-        return self.featurized(split_cluster(cluster, keep_all=keep_all))
+            for entry, values in binned.items():
+                values.append(np.asarray(entry.values(split), np.float64))
+        for entry, values in binned.items():
+            self.edges[entry.name] = np.quantile(np.concatenate(values), np.arange(1, entry.bins) / entry.bins)
 
     def transform(self, cluster: Cluster) -> ItemSet:
-        """The cluster's sentences as items: F, Φ and cosines."""
+        """The cluster's sentences as items with F, phi and cosines."""
         return self.read(cluster).items
 
+    def read(self, cluster: Cluster, *, keep_all: bool = False) -> SplitCluster:
+        """Split a cluster into sentences that have these features; options as in `Cluster.sentences`."""
+        return self.featurized(split_cluster(cluster, keep_all=keep_all))
+
     def featurized(self, split: SplitCluster) -> SplitCluster:
-        """A cluster with these features, its words weighed by the documents of training, if these count."""
+        """The sentences with these features, and with the idf of training if words are weighed by that."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         return replace(split, features=self, learned=self.idf if self.idf.documents else None)
 
-    def with_forms(self, split: SplitCluster, language: str | None = None) -> SplitCluster:
-        """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
+    def matrix(self, split: SplitCluster) -> FloatArray:
+        """The features F of sentences."""
+        blocks = list[FloatArray]()
+        for entry in FEATURE_SETS[self.features]:
+            blocks += entry.blocks(np.asarray(entry.values(split), np.float64), self.edges.get(entry.name))
+        return np.hstack(blocks)
 
-        A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
-        forms of a sentence make it no more central.
+    def with_forms(self, split: SplitCluster, language: str | None = None) -> SplitCluster:
+        """The same sentences, each followed by its shorter forms (`dpplearn.summarize.text.short_forms`).
+
+        The features of a form are those that it has in the cluster when every sentence is in its form of that kind.
+        Otherwise the forms of a sentence would make it more central.
         """
-        made = shorter_forms(split, language)
-        if not made:
+        forms = shorter_forms(split, language)
+        if not forms:
             return split
         blocks = [split.F]
-        for kind in range(1, 1 + max(kind for _, kind in made)):  # every sentence in its first form, or in its last
-            some = (made.get((i, kind)) or made.get((i, 1)) or one for i, one in enumerate(split.sentences))
+        for kind in range(1, 1 + max(kind for _, kind in forms)):  # every sentence in its first form, or in its last
+            some = (forms.get((i, kind)) or forms.get((i, 1)) or one for i, one in enumerate(split.sentences))
             blocks.append(self.featurized(SplitCluster(split.cluster, tuple(some))).F)
-        whole = dict(made) | {(i, 0): sentence for i, sentence in enumerate(split.sentences)}
-        every = sorted(whole)  # each sentence before its forms
-        F = np.concatenate(blocks)[[kind * len(split) + i for i, kind in every]]
-        return replace(split, sentences=tuple(whole[key] for key in every), learned=split.idf, rows=F)
-
-    def matrix(self, split: SplitCluster) -> FloatArray:
-        """F of sentences."""
-        edges = self.edges
-        return np.hstack([x for one in self.entries for x in one.blocks(one.numbers(split), edges.get(one.name))])
+        forms |= {(i, 0): sentence for i, sentence in enumerate(split.sentences)}
+        order = sorted(forms)
+        F = np.concatenate(blocks)[[kind * len(split) + i for i, kind in order]]
+        return replace(split, sentences=tuple(forms[key] for key in order), learned=split.idf, rows=F)

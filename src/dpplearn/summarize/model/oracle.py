@@ -1,4 +1,4 @@
-"""Extracts to learn from (section 7.1): sentences chosen with the reference summaries in hand."""
+"""Oracle extracts, which training learns from: sentences chosen by the reference summaries (section 7.1)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Tokens: TypeAlias = Sequence[str]
 
 
 class Overlap:
-    """What sentences have in common with references, of words or of pairs of words.
+    """The words, or pairs of words, that sentences have in common with references.
 
-    R has how often each reference has each gram, `lengths` and `size` count all grams of a reference and of a sentence.
+    R has how often each reference has each gram. `lengths` and `size` count all grams of a reference and of a sentence.
 
     Examples
     --------
@@ -31,28 +31,28 @@ class Overlap:
     """
 
     def __init__(self, grams: Numbered, n: int) -> None:
-        """Of n sentences, and the references after them."""
+        """`grams` are those of n sentences and of the references after them."""
         counts = grams.counts()
         R = counts[n:].toarray()
         self.lengths, self.size = R.sum(axis=1), np.asarray(counts[:n].sum(axis=1))
-        asked = R.sum(axis=0) > 0.0
-        self.R, self.C = R[:, asked], counts[:n][:, np.flatnonzero(asked)].tocsr()
+        shared = R.sum(axis=0) > 0.0
+        self.R, self.C = R[:, shared], counts[:n][:, np.flatnonzero(shared)].tocsr()
         self.row = np.repeat(np.arange(n), np.diff(self.C.indptr))
 
     @classmethod
     def of(cls, sentences: Sequence[Tokens], references: Sequence[Tokens]) -> tuple[Overlap, Overlap]:
-        """In words, and in pairs."""
-        found, _ = Numbered.of([*sentences, *references])
-        return cls(found, len(sentences)), cls(found.pairs(), len(sentences))
+        """In words and in pairs."""
+        numbered, _ = Numbered.of([*sentences, *references])
+        return cls(numbered, len(sentences)), cls(numbered.pairs(), len(sentences))
 
     def have(self, Y: Sequence[int]) -> FloatArray:
         """How often a set of sentences has each gram."""
         return np.asarray(self.C[list(Y)].sum(axis=0), np.float64)
 
     def hits(self, left: FloatArray) -> FloatArray:
-        """Of each sentence how many grams match what is left of each reference: (references, sentences)."""
-        found = [np.bincount(self.row, np.minimum(self.C.data, one[self.C.indices]), self.size.size) for one in left]
-        return np.array(found, np.float64).reshape(len(left), self.size.size)
+        """How many grams of each sentence match what is left of each reference: (references, sentences)."""
+        hits = [np.bincount(self.row, np.minimum(self.C.data, one[self.C.indices]), self.size.size) for one in left]
+        return np.array(hits, np.float64).reshape(len(left), self.size.size)
 
 
 def pairs_oracle(
@@ -75,7 +75,7 @@ def pairs_oracle(
         now, then = 0.0, np.zeros(cost.size)
         for part in parts:
             have, length, n, total = part.have(Y), part.size[Y].sum(), len(part.R), part.lengths.sum()
-            kept = np.minimum(have, part.R).sum()  # min(have + C, R) = min(have, R) + min(C, what have leaves of R)
+            kept = np.minimum(have, part.R).sum()  # min(have + C, R) = min(have, R) + min(C, R - min(have, R))
             hits = kept + part.hits(np.maximum(part.R - have, 0.0)).sum(axis=0)
             then += 2 * hits / np.maximum(total + n * (length + part.size), 1.0)
             now += 2 * kept / max(total + n * length, 1.0)
@@ -96,7 +96,7 @@ def paper_oracle(
     array([1, 2])
     """
     shared, _ = Overlap.of(sentences, references)
-    others = shared.lengths - shared.R.sum(axis=1)  # words that no sentence has
+    others = shared.lengths - shared.R.sum(axis=1)  # the number of words that no sentence has
 
     def score(Y: list[int]) -> FloatArray:
         left = np.maximum(shared.R - shared.have(Y), 0.0)
@@ -133,25 +133,24 @@ ORACLE: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, floa
 }
 
 
-def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
+def training_targets(split: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
     """The extracts that a cluster is an example of (section 7.1).
 
-    The consensus decoder, which averages over sets, learns from one for each reference; the others, which look for the
-    one best set, learn from one for all references together, as in the paper.
+    The consensus decoder, which averages over sets, learns from one for each reference. The others look for the one
+    best set, and learn from one for all references together, as in the paper.
     """
-    together: list[Sequence[str]] = [found.cluster.references]
+    together: list[Sequence[str]] = [split.cluster.references]
     if settings.decoder == "consensus":
-        together = [[reference] for reference in found.cluster.references if reference.strip()]
-    return extracts(found, settings, together)
+        together = [[reference] for reference in split.cluster.references if reference.strip()]
+    return extracts(split, settings, together)
 
 
-def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[Sequence[str]]) -> list[IntArray]:
-    """For each of some lists of references the sentences that come nearest to them within the budget."""
-    budget, unit, language = settings.budget, settings.unit, found.cluster.read_as(settings.language)
-    # of sentences with the same words only the first: a set with two of them has probability 0
-    first = [*found.considered(range(len(found))).values()]
-    cost = np.full(len(found), np.inf)
-    cost[first] = found.costs(unit)[first]
-    said, oracle = [match_words(text, language) for text in found.texts], ORACLE[settings.oracle]
-    nearest = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in each]
-    return [oracle(said, some, cost, limit(budget, unit)) for some in nearest]
+def extracts(split: SplitCluster, settings: SummarizerSettings, several: Sequence[Sequence[str]]) -> list[IntArray]:
+    """For each of several lists of references the sentences that come nearest to them within the budget."""
+    budget, unit, language = settings.budget, settings.unit, split.cluster.read_as(settings.language)
+    # only the first of sentences with the same words may be in: a set with two of them has probability 0
+    first, cost = [*split.considered(range(len(split))).values()], np.full(len(split), np.inf)
+    cost[first] = split.costs(unit)[first]
+    said, oracle = [match_words(text, language) for text in split.texts], ORACLE[settings.oracle]
+    targets = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in several]
+    return [oracle(said, some, cost, limit(budget, unit)) for some in targets]

@@ -1,24 +1,24 @@
-"""A cluster made ready for many summaries: what does not depend on length, unit, decoder or pins.
+"""A cluster prepared for many summaries: everything that does not depend on length, unit, decoder or forced sentences.
 
-Of very many sentences a first choice is made, which the exact model is then asked about.
+Of very many sentences a first choice is made, and the exact model chooses from these.
 
-By quality and what is new: a book is cut into parts of about a thousand sentences, and in each the model's own greedy
-algorithm puts sentences in order. The gain of each is its quality, squared, less what those before it cover of it; of
-all parts together the sentences of largest gain are kept, so that a part has as many as it deserves.
+Most places go to sentences of high quality that add something new. A book is cut into parts of about a thousand
+sentences, and the model's own greedy algorithm puts each part in order. The gain of a sentence is its squared quality
+less what those before it cover of it. The sentences of largest gain over all parts are kept, so that a better part
+keeps more of them.
 
-By coverage: the other places are for sentences with the words that summaries are likely to have, which a consensus
-looks for among sentences of any quality.
+The other places go to sentences with the words that summaries are likely to have, because consensus decoding looks for
+such sentences whatever their quality.
 
-What is kept has the qualities and similarities that it has in the whole book: its kernel L, restricted.
+A sentence that is kept has the quality and the similarities that it has in the whole book: the kernel is L, restricted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
@@ -27,6 +27,7 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.likelihood import MAX_ETA_KERNEL, check_eta
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import SimilarityPart
 from dpplearn.process import remaining
@@ -35,52 +36,62 @@ from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import GENERAL, PAPER
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Numbered
+from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.words import ENGLISH, match_words
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
-# share of word pairs in the agreement that consensus decoding maximizes, the rest is single words: readers like more of
-# them better; those of the paper's features are what ROUGE likes best
+# The weight of word pairs in the agreement that consensus decoding maximizes; the rest is that of single words.
+# For the paper's features it is what ROUGE likes best; for the general ones it is more, which readers like better.
 PAIRS = {PAPER: 0.3, GENERAL: 0.6}
-PART = 1_000  # sentences compared with each other in the first choice
-DEPTH = 4  # a part is put in order down to so many times its even share of the places
+PART = 1_000  # sentences that are compared with each other in the first choice
+DEPTH = 4  # a part is put in order down to this many times its even share of the places
 OF_KIND = "says what such texts are read for"
-COVERING = 0.3  # share of the places that are given by coverage
-IN_SUMMARY = 8  # sentences of a summary that the words of a likely one are taken from
-EXTRA_WORDS = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
+COVERING = 0.3  # the share of the places that are given by coverage
+IN_SUMMARY = 8  # the number of sentences that a summary is taken to have where likely words are estimated
+EXTRA_WORDS = 5  # words added to each sentence where likely words are averaged, so that very short ones do not win
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    """What `Summarizer.prepare` makes of a cluster: features, the DPP, and what consensus decoding compares sets by.
+    """A prepared cluster: the DPP over its sentences, and how consensus decoding compares sets of them.
 
-    A summary of it is the summary of the cluster, without reading the cluster again.
+    A summary of it is the summary of the cluster, without splitting the cluster again. `compressed` says whether
+    shorter forms of sentences are among them, where there are any.
     """
 
     split: SplitCluster
     model: ConditionalPredictor
     language: str | None
     question: Question | None = None
-    compressed: bool = False  # with shorter forms of sentences, where there are any
+    compressed: bool = False
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
-    _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _learned: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _other: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
         return f"<Prepared: {self.n} sentences of {self.split.cluster!r}{about}>"
 
+    @property
+    def n(self) -> int:
+        """Number of candidate sentences."""
+        return len(self.split)
+
+    @property
+    def lift(self) -> FloatArray:
+        """What is added to the model's log q: for a question, or for what such texts are read for."""
+        return self.split.lift if self.question is None else self.question.lift
+
     @cached_property
     def dpp(self) -> DPP:
         """The DPP over the cluster's sentences.
 
-        Of a sentence in k forms each has q^2 / k, so that it is in a set about as often as it would be in one.
+        Each of the k forms of a sentence has q^2 / k, so that together they are chosen about as often as one would be.
         """
-        dpp = self.model.dpp(self.split.items)
-        assert isinstance(dpp, DPP)  # the items have their cosines
-        forms = self.split.forms
-        factor = np.exp(self.split.lift) if self.question is None else self.question.factor
+        items, forms = self.split.items, self.split.forms
+        q = np.exp(check_eta(self.model.quality_.eta(items), MAX_ETA_KERNEL) / 2 + self.lift)
         if forms is not None:
-            factor = factor / np.sqrt(np.bincount(forms)[forms])
-        return DPP.from_quality(dpp.quality * factor, dpp.similarity) if (factor != 1.0).any() else dpp
+            q /= np.sqrt(np.bincount(forms)[forms])
+        return DPP._of_quality(q, self.model.similarity_.matrix(items))
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
@@ -88,57 +99,41 @@ class Prepared:
             return self
         return self._asked.get(question, lambda: replace(self, question=Question.of(self.split, question)))
 
-    @cached_property
-    def contributions(self) -> FloatArray:
-        """What each feature adds to 2 log q of each sentence, a row for each."""
-        return self.model.quality_.contributions(self.split.items)
-
     def terms(self, i: int) -> dict[str, float]:
-        """What adds to 2 log q of a sentence: features, and the question; largest first, without what adds nothing."""
-        terms = dict(zip(self.model.quality_.names, self.contributions[i].tolist(), strict=True))
-        lift = float((self.split if self.question is None else self.question).lift[i])
-        terms |= {OF_KIND if self.question is None else REASON: 2.0 * lift}
+        """What adds to 2 log q of a sentence: features, and the lift; largest first, without zeros."""
+        terms = dict(zip(self.model.quality_.names, (self.split.F[i] * self.model.theta_).tolist(), strict=True))
+        terms[OF_KIND if self.question is None else REASON] = 2.0 * float(self.lift[i])
         return {name: x for name, x in sorted(terms.items(), key=lambda item: -abs(item[1])) if x != 0.0}
 
     def kernel(self, diversity: float) -> Candidates:
-        """L(d), with its eigenvectors once a decoder needed them; the latest is kept, and the learned one."""
-        if diversity == 0.5:
-            return self._learned
-        return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
+        """L(d), with its eigenvectors once a decoder needed them. The learned one and the latest other are kept."""
+        kept = self._learned if diversity == 0.5 else self._other
+        return kept.get(diversity, lambda: read_model(self.dpp, diversity))
 
-    @cached_property
-    def _learned(self) -> Candidates:
-        return read_model(self.dpp, 0.5)
-
-    def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
-        """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
-        if not (pinned.size or excluded.size):
+    def marginals(self, included: IntArray, excluded: IntArray) -> FloatArray:
+        """P(i in Y | included in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
+        if not (included.size or excluded.size):
             return self.dpp.marginals
         p = np.zeros(self.n)
-        p[pinned] = 1.0
-        if pinned.size + excluded.size < self.n:
-            given = self._learned.conditioned(pinned, excluded)
+        p[included] = 1.0
+        if included.size + excluded.size < self.n:
+            given = self.kernel(0.5).conditioned(included, excluded)
             p[given.items] = given.marginals
         return p
 
-    @property
-    def n(self) -> int:
-        """Number of candidate sentences."""
-        return len(self.split)
+    def allowed(self, included: IntArray, excluded: IntArray) -> Mask:
+        """Which sentences may be chosen: none that is excluded, and only one of those with the same words.
 
-    def allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
-        """Which sentences may be chosen: not the excluded, and of those with the same words only one.
-
-        With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
+        Excluding a sentence excludes its shorter forms, and including a form excludes the others of its sentence.
         """
         forms = self.split.forms
         if forms is not None:
             whole = [i for i in excluded if not self.split.sentences[i].dropped]
-            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+            out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*included, *whole]])), included)
             excluded = np.union1d(out, excluded)
-        others = remaining(self.n, pinned, excluded)
-        allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
-        allowed[pinned] = allowed[[*self.split.considered(order).values()]] = True
+        others = remaining(self.n, included, excluded)
+        allowed, order = np.zeros(self.n, np.bool_), [*included.tolist(), *others.tolist()]
+        allowed[included] = allowed[[*self.split.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
@@ -146,15 +141,15 @@ class Prepared:
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
-        """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said, _ = Numbered.of([match_words(text, self.language) for text in self.split.texts])
+        """What consensus decoding compares sets by: counts of words, and of two words in a row, with their weights."""
+        numbered, _ = Numbered.of([match_words(text, self.language) for text in self.split.texts])
         assert self.split.features is not None
-        pairs = PAIRS[self.split.features.features]
-        return [(1.0 - pairs, said.counts()), (pairs, said.pairs().counts())]
+        pairs = PAIRS.get(self.split.features.features, PAIRS[GENERAL])
+        return [(1.0 - pairs, numbered.counts()), (pairs, numbered.pairs().counts())]
 
 
-def misread(cluster: Cluster, language: str | None) -> str | None:
-    """What to say if a model for English is given a cluster in another language, else None."""
+def language_note(cluster: Cluster, language: str | None) -> str | None:
+    """A sentence that warns if a model for English is given a cluster in another language, else None."""
     own = cluster.own_language if language in (None, ENGLISH) else None
     if own in (None, ENGLISH):
         return None
@@ -168,7 +163,7 @@ def misread(cluster: Cluster, language: str | None) -> str | None:
 def first_choice(
     split: SplitCluster, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
 ) -> IntArray:
-    """The numbers of the sentences to keep, in order; fewer than `keep` where others only repeat them.
+    """The numbers of the sentences to keep, in order; fewer than `keep` where the others only repeat them.
 
     `lift` is added to log q of each, where a question makes some more relevant.
 
@@ -179,12 +174,12 @@ def first_choice(
     distinct = np.array([*split.considered(range(len(split))).values()])
     parts = np.array_split(distinct, -(-distinct.size // part))
     best, gains = list[IntArray](), list[FloatArray]()
-    for some in parts:  # its best sentences in their greedy order, and log of the gain of each
+    for some in parts:  # its best sentences in their greedy order, and the log of the gain of each
         check_stop()
         assert items.phi is not None  # sentences have rows
         rows = (SimilarityPart("phi", items.phi[some]),)
         own = ItemSet._with(features=items.features[some], parts=rows, cost=None, names=None)
-        # a factor on all qualities of a part changes no order, and keeps them within what floats hold
+        # dividing all qualities of a part by the largest changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))
         order = greedy_map(dpp, k=min(DEPTH * -(-keep // len(parts)), some.size))
@@ -198,10 +193,10 @@ def first_choice(
 
 
 def coverage(phi: Features, log_q: FloatArray) -> FloatArray:
-    """How likely a word of each sentence is to be in a summary: the mean over its words, short sentences less.
+    """How likely the words of each sentence are to be in a summary: their mean, lower for short sentences.
 
-    In a summary of a few of very many sentences each is about as likely as q^2 says, so that a word is in it with
-    probability 1 - (1 - e)^IN_SUMMARY, where e is the share of q^2 of the sentences that have the word.
+    In a summary of a few of very many sentences each sentence is about as likely as q^2 says. So a word is in it with
+    probability 1 - (1 - e)^IN_SUMMARY, where e is the share of q^2 that the sentences with this word have.
     """
     has = phi.copy()
     has.data = np.ones_like(has.data)

@@ -1,8 +1,7 @@
-"""What a summarizer is told, what it has learned, and the file that keeps both: JSON with weights by name."""
+"""The arguments of a summarizer, what training finds, and the file that keeps both: JSON with weights by name."""
 
 from __future__ import annotations
 
-import copy
 import os
 from dataclasses import dataclass, fields
 from importlib import resources
@@ -28,9 +27,9 @@ Path = str | os.PathLike[str]
 
 @dataclass(eq=False, repr=False)
 class SummarizerSettings:
-    """The arguments of a `Summarizer`, which scikit-learn's `clone`, `get_params` and `set_params` know.
+    """The arguments of a `Summarizer`, with what scikit-learn asks of an estimator.
 
-    They do not import scikit-learn: that takes longer than a summary.
+    scikit-learn is not imported for it: that takes longer than a summary.
     """
 
     features: str = "general"
@@ -45,7 +44,7 @@ class SummarizerSettings:
 
     @property
     def settings(self) -> SummarizerSettings:
-        """The arguments as they are now, checked, in their usual form: an error says which is not what it must be."""
+        """The arguments, checked and in their usual form; an error says which is wrong."""
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
         if not variance > 0.0:
             raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
@@ -62,20 +61,16 @@ class SummarizerSettings:
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
-        """The arguments by name, as they are now."""
+        """The arguments by name."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of them; a name that is none is an error."""
-        known = self.get_params()
+        """Change some of the arguments."""
         for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+            if name not in SETTINGS:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(SETTINGS)}.")
             setattr(self, name, value)
         return self
-
-    def __sklearn_clone__(self) -> Self:
-        return type(self)(**copy.deepcopy(self.get_params()))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.base import BaseEstimator
@@ -100,31 +95,30 @@ class Trained(NamedTuple):
 
 
 def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) -> None:
-    """Write what was trained; the old file, if any, stays until the new one is whole."""
+    """Write a model file; the old one, if any, stays until the new one is whole."""
     if not isinstance(settings.unit, str):
         raise ValueError("A model file cannot hold a function: save a Summarizer whose unit is a name.")
     from dpplearn import __version__
 
     features, model = trained.features, trained.model
-    write_json(
-        path,
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "written_by": f"dpplearn {__version__}",
-            "settings": settings.get_params() | {"features": features.features, "language": trained.language},
-            "training": trained.training,
-            "rho": model.rho_,
-            "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
-            **({} if model.covariance_ is None else {"covariance": model.covariance_}),
-            "edges": features.edges,
-            "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
-        },
-    )
+    weights = zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"dpplearn {__version__}",
+        "settings": settings.get_params() | {"features": features.features, "language": trained.language},
+        "training": trained.training,
+        "rho": model.rho_,
+        "weights": dict(weights),
+        **({} if model.covariance_ is None else {"covariance": model.covariance_}),
+        "edges": features.edges,
+        "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
+    }
+    write_json(path, data)
 
 
 def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
-    """Read a file that `save_summarizer` wrote, or say what is wrong with it; without a path, the model inside."""
+    """Read a model file, or say what is wrong with it; without a path, the model that comes with dpplearn."""
     path = str(resources.files("dpplearn.summarize") / "data" / "general.json") if path is None else path
     data = read_json(path, FORMAT, VERSION)
     for name in ("settings", "rho", "weights", "edges", "idf"):
@@ -157,11 +151,11 @@ def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, 
     bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
         raise ValueError(f"edges in {path} must be those of {', '.join(bins) or 'no feature'}, found {edges!r:.80}.")
-    found = {name: numbers(edges[name], f"edges.{name}", path, count - 1) for name, count in bins.items()}
-    for name, values in found.items():
+    ends = {name: numbers(edges[name], f"edges.{name}", path, count - 1) for name, count in bins.items()}
+    for name, values in ends.items():
         if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):
             raise ValueError(f"edges.{name} in {path} must be finite and ascending.")
-    return found
+    return ends
 
 
 def read_idf(idf: Any, path: Path) -> Idf:

@@ -1,9 +1,9 @@
-"""Training a summarizer: a corpus is read piece by piece into a work folder, and the weights are learned from shards.
+"""Trains a summarizer: a corpus is read piece by piece into a work folder, and the weights are learned from shards.
 
-1. `read_piece`: read and split a piece once, and keep its sentences.
-2. `prepare_piece`: from these sentences to features and oracle extracts, in a shard that is ready for the likelihood.
+1. `read_piece` reads and splits a piece of the corpus, and keeps its sentences.
+2. `prepare_piece` makes features and oracle extracts of them, in a shard that is ready for the likelihood.
 
-What is in the folder already is not made again; a list of clusters in memory takes the same way.
+Files that are in the folder already are not made again. A list of clusters in memory is trained on in the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,8 @@ from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import measured
 from dpplearn.summarize.text.words import foreign, normal_language, words
 
-SAMPLED = 1000  # clusters whose sentences bins are learned from
-SEEN = 30  # documents that are looked at where nobody says their language
+SAMPLED = 1000  # number of clusters whose sentences bins are learned from
+SEEN = 30  # number of documents whose language is checked where nobody says it
 
 
 def train(
@@ -56,12 +56,9 @@ def train(
     anew: bool = False,
     out: str | os.PathLike[str] | None = None,
 ) -> Trained:
-    """Learn features and weights from clusters with references.
-
-    It is saved to `out` before the work folder goes: where that fails, little is to be done again.
-    """
+    """Learn features and weights from clusters with references; parameters as in `Summarizer.fit`."""
     from dpplearn import __version__
-    from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
+    from dpplearn.learning.conditional import ConditionalDPP  # imports scikit-learn, which a summary does not need
 
     if not isinstance(clusters, Corpus):
         if not clusters:
@@ -81,16 +78,15 @@ def train(
             documents = (document.text for split in pipeline.splits() for document in split.cluster.documents)
             settings = replace(settings, language=settle(settings.language, pipeline.languages, documents))
             features = pipeline.learn(settings)
-            shards, sentences, empty = pipeline.prepare(settings)
+            shards, sentences, empty = pipeline.prepare(settings, features)
             check_empty(empty, pipeline.clusters, settings)
-        # targets that cannot be (sentences repeated word for word) are left out; the features have their own constant
-        options: dict[str, Any] = {"on_impossible": "drop", "rho": settings.rho, "constant": False}
-        options |= {"n_jobs": n_jobs, "backend": backend, "progress": progress, "random_state": settings.random_state}
-        model = ConditionalDPP(settings.prior_variance * features.priors, **options)
-        # a fit that goes on is the same to the bit
+        # impossible targets (sentences repeated word for word) are left out; the features have a constant already
+        model = ConditionalDPP(
+            settings.prior_variance * features.priors, rho=settings.rho, constant=False, on_impossible="drop",
+            n_jobs=n_jobs, backend=backend, progress=progress, random_state=settings.random_state,
+        )  # fmt: skip
         model.fit(shards, work=folder.path / "theta.json" if work is not None else None)
-        # what is kept travels, and holds no client and no stream
-        model.set_params(n_jobs=1, backend=None, progress=False)
+        model.set_params(n_jobs=1, backend=None, progress=False)  # a model that is kept holds no client and no stream
         training = {
             "clusters": pipeline.clusters,
             "documents": pipeline.documents,
@@ -99,10 +95,10 @@ def train(
             "log_likelihood": float(model.log_likelihood_),
             "converged": bool(model.converged_),
         }
-        found = Trained(features, model, settings.language, training)
+        trained = Trained(features, model, settings.language, training)
         if out is not None:
-            save_summarizer(settings, found, out)
-    return found
+            save_summarizer(settings, trained, out)
+    return trained
 
 
 class TrainingPipeline:
@@ -110,39 +106,31 @@ class TrainingPipeline:
 
     def __init__(self, folder: WorkFolder, workers: Workers, corpus: Corpus, progress: Progress) -> None:
         self.folder, self.workers, self.corpus, self.progress = folder, workers, corpus, progress
-        self.learned = folder.path / "learned.json"
 
     def read(self, settings: SummarizerSettings) -> None:
-        """Read and split the corpus once: what is known of its clusters, and in how many documents each word is."""
+        """Read and split the corpus; count its clusters, and the documents that have each word."""
         self.files, notes = self.corpus.work_through(
-            "Reading clusters",
-            "read",
-            read_piece,
-            (settings.features != GENERAL,),
-            folder=self.folder,
-            workers=self.workers,
-            progress=self.progress,
-            size=lambda out: len(about_piece(out)["clusters"]),
-            ending=".jsonl",
-        )
+            "Reading clusters", "read", read_piece, (settings.features != GENERAL,),
+            folder=self.folder, workers=self.workers, progress=self.progress,
+            size=lambda out: len(piece_record(out)["clusters"]), ending=".jsonl",
+        )  # fmt: skip
         census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
         self.documents, self.languages, without = 0, set[str](), list[str]()
-        for record in map(about_piece, self.files):
+        for record in map(piece_record, self.files):
             own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
-            own.add(record["passed"])
-            for place, line, name, about in record["clusters"]:
+            own.add(record["omissions"])
+            for place, line, name, facts in record["clusters"]:
                 with own.tolerate():
                     census.see(own.path, line, name)
-                    if about is not None:
-                        known, language, documents, has = about
-                        without += [] if known else [str(name or f"number {census.kept}")]
-                        self.languages |= set() if language is None else {language}
-                        self.documents += documents
-                        self.counts.update(has)
+                    if facts is not None:
+                        without += [] if facts["references"] else [str(name or f"number {census.kept}")]
+                        self.languages |= {facts["language"]} - {None}
+                        self.documents += facts["documents"]
+                        self.counts.update(facts["words"])
                         census.kept += 1
                         kept.append(place)
             self.kept.append(kept)
-            notes.add(own.passed)
+            notes.add(own.omissions)
         self.clusters = census.kept
         self.corpus.check(census, notes, stacklevel=5)
         if without:
@@ -157,20 +145,17 @@ class TrainingPipeline:
 
     def learn(self, settings: SummarizerSettings) -> SentenceFeatures:
         """Document frequencies of all, and the edges of bins: quantiles of the sentences of clusters that are drawn."""
-        if not self.learned.exists():
-            features = SentenceFeatures(settings.features)
-            features.idf = Idf(self.documents if self.counts else 0, dict(sorted(self.counts.items())))
-            drawn = np.random.default_rng(settings.random_state).permutation(self.clusters)[:SAMPLED]
-            features.learn_bins(compress(self.splits(), np.isin(np.arange(self.clusters), drawn).tolist()))
-            edges = {name: x.tolist() for name, x in features.edges.items()}
-            write_record(self.learned, {**vars(features.idf), "edges": edges})
-        return learned_features(settings.features, self.learned, self.learned.stat().st_mtime_ns)
+        features = SentenceFeatures(settings.features)
+        features.idf = Idf(self.documents if self.counts else 0, dict(sorted(self.counts.items())))
+        drawn = np.random.default_rng(settings.random_state).permutation(self.clusters)[:SAMPLED]
+        features.learn_bins(compress(self.splits(), np.isin(np.arange(self.clusters), drawn).tolist()))
+        return features
 
-    def prepare(self, settings: SummarizerSettings) -> tuple[list[str], int, list[str]]:
+    def prepare(self, settings: SummarizerSettings, features: SentenceFeatures) -> tuple[list[str], int, list[str]]:
         """Extracts and features: shards in files, the number of sentences, and names of clusters without a target."""
-        for old in self.folder.known("prepared", ".json"):
+        for old in self.folder.finished("prepared", ".json"):
             if not old.with_suffix(".npz").exists():
-                old.unlink()  # the shard was lost: its piece is done again
+                old.unlink()  # its shard was lost, so the piece is prepared again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
         for file, kept in zip(self.files, self.kept, strict=True):
             out = self.folder.file("prepared", int(file.stem), ".json")
@@ -179,7 +164,7 @@ class TrainingPipeline:
                 tasks.append((file, out, kept))
             else:
                 done += len(kept)
-        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (settings, self.learned)):
+        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (settings, features)):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
         records = [*map(read_record, outs)]
@@ -188,37 +173,41 @@ class TrainingPipeline:
 
 
 def read_piece(piece: CorpusPiece, out: Path, counted: bool) -> int:
-    """Read and split a piece; returns how many clusters there are. `counted` says whether words are.
+    """Read and split a piece; returns how many clusters it has. `counted` says whether words are counted.
 
-    The first line of the file is about the piece, and each other one is a cluster with its sentences.
+    The first line of the file is about the piece, and each other line is a cluster with its sentences.
     """
     notes, clusters, lines = piece.source.fresh(), list[Any](), list[str]()
     for entry in piece.entries(notes):
-        cluster, about = entry.cluster, None
+        cluster, facts = entry.cluster, None
         if cluster is not None:
-            known = any(map(str.strip, cluster.references))
-            has = Counter(word for one in cluster.documents if counted for word in {*words(one.text)})
-            language = str(normal_language(cluster.language)) if cluster.language else None
-            about = [known, language, len(cluster.documents), has]
-            # without a reference training is refused: no need to look further
-            split = split_cluster(cluster, MAX_COMPARED).sentences if known else ()
+            referenced = any(map(str.strip, cluster.references))
+            documents = cluster.documents if counted else ()
+            facts = {
+                "references": referenced,
+                "language": normal_language(cluster.language),
+                "documents": len(cluster.documents),
+                "words": Counter(word for one in documents for word in {*words(one.text)}),
+            }
+            # training is refused if one has no reference, and then nothing else is needed
+            split = split_cluster(cluster, MAX_COMPARED).sentences if referenced else ()
             whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
             whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
             lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
-        clusters.append([*entry[:3], about])
-    head = json.dumps({"path": str(piece.source.path), "passed": notes.passed, "clusters": clusters})
+        clusters.append([*entry[:3], facts])
+    head = json.dumps({"path": str(piece.source.path), "omissions": notes.omissions, "clusters": clusters})
     write_whole(out, "\n".join([head, *lines]).encode())
     return len(lines)
 
 
-def about_piece(file: Path) -> dict[str, Any]:
-    """What is known of a piece that was read."""
-    found: dict[str, Any] = json.loads(file.read_bytes().split(b"\n", 1)[0])
-    return found
+def piece_record(file: Path) -> dict[str, Any]:
+    """The first line of a piece that was read."""
+    record: dict[str, Any] = json.loads(file.read_bytes().split(b"\n", 1)[0])
+    return record
 
 
 def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
-    """The clusters of a piece that was read, split as they were."""
+    """Some clusters of a piece that was read, split as they were."""
     for line in file.read_bytes().splitlines()[1:]:
         place, whole, sentences = json.loads(line)
         if place in kept:
@@ -226,18 +215,10 @@ def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
             yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences))
 
 
-@lru_cache(maxsize=1)
-def learned_features(name: str, path: Path, _: int) -> SentenceFeatures:
-    """The features as they were learned from all pieces, kept in a worker for the next one."""
-    features, found = SentenceFeatures(name), read_record(path)
-    features.idf = Idf(found["documents"], found["counts"])
-    features.edges = {name: np.array(x) for name, x in found["edges"].items()}
-    return features
-
-
-def prepare_piece(file: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, learned: Path) -> int:
-    """A shard of those clusters of a piece that count, with a record of them; returns how many there are."""
-    features = learned_features(settings.features, learned, learned.stat().st_mtime_ns)
+def prepare_piece(
+    file: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, features: SentenceFeatures
+) -> int:
+    """Write a shard of some clusters of a piece, and a record of them; returns how many they are."""
     examples, sentences, empty = list[tuple[ItemSet, IntArray, float]](), 0, list[str]()
     for split in read_again(file, kept):
         own = examples_of(features, split, settings)
@@ -253,9 +234,9 @@ def prepare_piece(file: Path, out: Path, kept: Sequence[int], settings: Summariz
 def examples_of(
     features: SentenceFeatures, split: SplitCluster, settings: SummarizerSettings
 ) -> list[tuple[ItemSet, IntArray, float]]:
-    """A cluster's items with each extract that it is an example of, and weights that make it count once."""
-    read = features.featurized(split)
-    items, targets = read.item_set(settings.unit), training_targets(read, settings)
+    """A cluster's items with each of its targets, and weights that sum to 1."""
+    split = features.featurized(split)
+    items, targets = split.item_set(settings.unit), training_targets(split, settings)
     return [(items, Y, 1.0 / len(targets)) for Y in targets]
 
 
@@ -263,24 +244,24 @@ def settle(language: str | None, said: Collection[str], texts: Iterable[str]) ->
     """The language given, or the one that clusters say; a warning if the first texts seem to be in another."""
     if language is not None:
         return language
-    found = sorted(said)
-    if len(found) > 1:
+    spoken = sorted(said)
+    if len(spoken) > 1:
         raise ValueError(
-            f"The clusters are in {len(found)} languages ({', '.join(found)}), and words of one say nothing "
+            f"The clusters are in {len(spoken)} languages ({', '.join(spoken)}), and words of one say nothing "
             "of another. Train on one: pass language=, or --language."
         )
-    if found:
-        return found[0]
-    if (seen := foreign(islice(texts, SEEN))) is not None:
+    if spoken:
+        return spoken[0]
+    if (other := foreign(islice(texts, SEEN))) is not None:
         warn_user(
-            f"The clusters seem to be in {seen}, but words will be compared as English ones. "
+            f"The clusters seem to be in {other}, but words will be compared as English ones. "
             "Say what they are in: pass language=, or --language."
         )
     return None
 
 
 def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) -> None:
-    """Something can be learned from clusters, of which those named have no target."""
+    """An error if no cluster has a target, and a warning that names those without one."""
     if len(empty) == total:
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "

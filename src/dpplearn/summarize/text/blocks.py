@@ -1,4 +1,4 @@
-"""Blocks: what each stretch of a text is. Given by whoever read the file, or found in its lines."""
+"""Blocks say what each stretch of a text is. Readers of files give them, and plain text has them found in its lines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from dpplearn.summarize.text.dates import date_line
 from dpplearn.summarize.text.turns import Turn, find_turns
 from dpplearn.summarize.text.words import BLANK, CLOSERS, NOTE, STOPS, UNSEEN, word_lists, word_set
 
-# All that a block can be. Running text is what sentences of a summary are taken from.
+# All kinds of blocks. The sentences of a summary are taken from running text.
 RUNNING = ("paragraph", "item", "quotation")
-_MARGINAL = ("footnote", "reference")
-BLOCK_KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_MARGINAL)
-OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
+BLOCK_KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", "footnote", "reference")
+OUTSIDE = ("navigation", "banner")  # not part of the story, and neither is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
 BLOCK_MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
@@ -27,6 +26,7 @@ _TAGS = re.compile(r"""^(?:<[A-Za-z]\w{0,19}(?: \w{1,20} ?= ?"[^"<>]{0,80}"){1,9
 _RULER = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 _CLOSING_MARKS = CLOSERS + "\"'“«» "
 
 WORDS_OF_HEADING, HEADING_LENGTH = 12, 100
@@ -56,15 +56,15 @@ def join_blocks(parts: Iterable[Part]) -> tuple[str, tuple[Block, ...]]:
     >>> join_blocks([("heading", "Rain"), ("paragraph", "It rained\\n all day.")])[0]
     '# Rain\\n\\nIt rained all day.'
     """
-    made, blocks, size = list[str](), list[Block](), 0
+    texts, blocks, size = list[str](), list[Block](), 0
     for kind, text in parts:
         text = text.strip(BLANK) if check_kind(kind) == "code" else " ".join(text.split()).strip(UNSEEN + " ")
         if text:
-            before = ("\n\n" if made else "") + BLOCK_MARKS.get(kind, "")
+            before = ("\n\n" if texts else "") + BLOCK_MARKS.get(kind, "")
             start, size = size + len(before), size + len(before) + len(text)
-            made += (before, text)
+            texts += (before, text)
             blocks.append(Block(start, size, kind))
-    return "".join(made), tuple(blocks)
+    return "".join(texts), tuple(blocks)
 
 
 def check_kind(kind: str) -> str:
@@ -94,11 +94,14 @@ class _Line(NamedTuple):
     """A line that is not blank, without the white space around it."""
 
     start: int  # of what can be seen
-    end: int
     text: str
     bullet: int  # offset after the list marker, or start
     hashes: int  # offset after Markdown's heading marks, or start
     closed: bool  # ends as a sentence does
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
     @property
     def first(self) -> int:
@@ -106,8 +109,13 @@ class _Line(NamedTuple):
         return len(self.text[:64].split(None, 1)[0])
 
     @property
-    def length(self) -> int:
-        return self.end - self.start
+    def joins(self) -> bool:
+        """Whether the last word, such as "the", goes on in the next line."""
+        return self.text.rsplit(None, 1)[-1].lower() in _JOINING
+
+    def leaves_room_for(self, below: _Line, width: float) -> bool:
+        """Whether the first word of the line below would have fitted."""
+        return len(self.text) + 1 + below.first <= width
 
 
 def find_blocks(text: str) -> list[Block]:
@@ -139,27 +147,25 @@ def find_blocks(text: str) -> list[Block]:
     groups = [part for part in parts if isinstance(part, list)]
     wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters
     broken, width = (one_per_line(groups), _width(groups)) if wrapped else (False, 0)
-    found: list[Block] = []
+    blocks: list[Block] = []
     spoken = False
     for part in parts:
         cut = [part] if isinstance(part, Block) else _cut_paragraph(part, broken, 0 if broken else width)
         spoken = spoken or isinstance(part, Block)
-        found += [_in_talk(text, block, spoken) for block in cut] if any(turns) else cut
-    return found
+        blocks += [_in_talk(text, block, spoken) for block in cut] if any(turns) else cut
+    return blocks
 
 
 def _in_talk(text: str, block: Block, spoken: bool) -> Block:
-    """A block of a conversation: what is said is no heading, though it may look like one; above it, an open line says
-    what, when and who.
-    """
+    """A block of a conversation: nothing that is said is a heading; an open line above it says what, when and who."""
     if spoken:
         return block._replace(kind="paragraph") if block.kind == "heading" else block
-    open_ = block.kind == "paragraph" and not is_closed(text[block.start : block.end])
-    return block._replace(kind="byline") if open_ else block
+    is_open = block.kind == "paragraph" and not is_closed(text[block.start : block.end])
+    return block._replace(kind="byline") if is_open else block
 
 
 def _label(text: str, start: int, turn: Turn) -> Block:
-    """What stands before the words of a turn, as a block."""
+    """The label before the words of a turn, as a block."""
     return Block(start, start + len(text[: turn.begin].rstrip(BLANK)), turn.label)
 
 
@@ -167,25 +173,22 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
     """Blocks that a reader found, with the labels of turns set apart, where paragraphs are those of a conversation."""
     blocks = list(blocks)
     lines = [text[start:end] for start, end, kind in blocks if kind in RUNNING]
-    turns = iter(find_turns(lines, [True] * len(lines)))
-    found: list[Block] = []
+    turns, parted = iter(find_turns(lines, [True] * len(lines))), list[Block]()
     for block in blocks:
         turn = next(turns) if block.kind in RUNNING else None
         if turn is not None:
-            found.append(_label(text[block.start : block.end], block.start, turn))
+            parted.append(_label(text[block.start : block.end], block.start, turn))
             block = block._replace(start=block.start + turn.begin)
         if turn is None or block.start < block.end:
-            found.append(block)
-    return found
+            parted.append(block)
+    return parted
 
 
 def _line(seen: str, start: int) -> _Line:
-    end, closed = start + len(seen), is_closed(seen)
-    if seen[0].isalpha() and seen[1:2] != ")":  # most lines: no mark begins so
-        return _Line(start, end, seen, start, start, closed)
-    bullet, hashes = _LIST_MARK.match(seen), _HASHES.match(seen)
-    marks = [start + (match.end() if match else 0) for match in (bullet, hashes)]
-    return _Line(start, end, seen, marks[0], marks[1], closed)
+    bullet = hashes = start
+    if not seen[0].isalpha() or seen[1:2] == ")":  # few lines: no mark begins with another letter
+        bullet, hashes = (start + (match.end() if (match := form.match(seen)) else 0) for form in (_LIST_MARK, _HASHES))
+    return _Line(start, seen, bullet, hashes, is_closed(seen))
 
 
 def is_closed(seen: str) -> bool:
@@ -209,81 +212,72 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
     they are when nearly every line begins with a capital, as of wrapped lines only some do.
     """
     pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
-    if not pairs:
-        return False
-    if sum(above.closed for above, _ in pairs) >= 0.6 * len(pairs):
-        return True
-    width = _width(paragraphs)
-    loose = sum(above.length + 1 + below.first <= width for above, below in pairs)
+    n, width = len(pairs), _width(paragraphs)
+    loose = sum(above.leaves_room_for(below, width) for above, below in pairs)
     opening = sum(not below.text[0].islower() for _, below in pairs)
     capital = sum(below.text[0].isupper() and not below.text.isupper() for _, below in pairs)
-    if len(pairs) >= 5 and capital >= 0.9 * len(pairs):
-        return True
-    return len(pairs) >= 3 and loose > 0.5 * len(pairs) and opening >= 0.8 * len(pairs)
+    return n > 0 and (
+        sum(above.closed for above, _ in pairs) >= 0.6 * n
+        or (n >= 5 and capital >= 0.9 * n)
+        or (n >= 3 and loose > 0.5 * n and opening >= 0.8 * n)
+    )
 
 
 def _width(paragraphs: Iterable[list[_Line]]) -> int:
     """About where lines are wrapped; where paragraphs are longer lines than those under each other, none are."""
     groups = list(paragraphs)
-    lengths = [[line.length for lines in groups if len(lines) > least for line in lines] for least in (0, 1)]
+    lengths = [[len(line.text) for lines in groups if len(lines) > least for line in lines] for least in (0, 1)]
     return max(sorted(one)[round(0.9 * (len(one) - 1))] if one else 0 for one in lengths)
 
 
 def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
-    found: list[Block] = []
-    begin, item = 0, False  # first line of the block at hand; whether it is a list item
-    longest = max(line.length for line in lines)
-
-    def close(stop: int) -> None:
-        first, last = lines[begin], lines[stop - 1]
-        alone = stop - begin == 1
-        marked = alone and (
-            first.hashes > first.start or (not begin and len(lines) > 1 and _is_numbered_heading(lines))
+    blocks: list[Block] = []
+    begin, item = 0, lines[0].bullet > lines[0].start and not _is_ordinal(lines)  # of the block at hand
+    longest = max(len(line.text) for line in lines)
+    for i, line in enumerate(lines[1:], 1):
+        above = lines[i - 1]
+        listed = line.bullet > line.start and (
+            item
+            or above.closed
+            or above.text[-1] in ":;"
+            or line.text[0] in "•‣◦▪●·*"
+            or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
         )
-        start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
-        kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
-        if alone and len(lines) > 1 and _is_row(lines, begin):
-            start, kind = first.start, "row"
-        opening = first.text[:2]
-        if opening in (BLOCK_MARKS["row"], "|-", "|:", "||") or (
-            opening == BLOCK_MARKS["quotation"] and len(first.text) > 2
+        goes_on = line.text[0].islower() or (above.joins and not above.leaves_room_for(line, longest))
+        if (
+            listed
+            or _is_row(lines, i)
+            or _is_row(lines, i - 1)
+            or "|" in (line.text[0], above.text[0])
+            or line.hashes > line.start
+            or _RULER.match(line.text)
+            or (i - begin == 1 and (_stands_alone(above, line, width) or (i == 1 and _is_numbered_heading(lines))))
+            or (not (goes_on and not above.closed) and (broken or _is_broken_off(above, line, width)))
         ):
-            start += 2
-            kind = "row" if opening[0] == "|" else "quotation"
-        found.append(Block(start, last.end, kind))
+            blocks.append(_block_of(lines, begin, i, item, width))
+            begin, item = i, listed
+    return [*blocks, _block_of(lines, begin, len(lines), item, width)]
 
-    for i, line in enumerate(lines):
-        above = lines[i - 1] if i else None
-        if above is not None:
-            listed = line.bullet > line.start and (
-                item
-                or above.closed
-                or above.text[-1] in ":;"
-                or line.text[0] in "•‣◦▪●·*"
-                or (line.text[0] == "(" and line.text[line.bullet - line.start].isupper())
-            )
-            full = above.length + 1 + line.first > longest  # the next word would not have fitted
-            goes_on = line.text[0].islower() or (full and above.text.rsplit(None, 1)[-1].lower() in _JOINING)
-            wraps = goes_on and not above.closed
-            if not (
-                listed
-                or _is_row(lines, i)
-                or _is_row(lines, i - 1)
-                or "|" in (line.text[0], above.text[0])
-                or line.hashes > line.start
-                or _RULER.match(line.text)
-                or (i - begin == 1 and (_stands_alone(above, line, width) or (i == 1 and _is_numbered_heading(lines))))
-                or (not wraps and (broken or _is_broken_off(above, line, width)))
-            ):
-                continue
-            close(i)
-            begin = i
-            item = listed
-        else:
-            item = line.bullet > line.start and not _is_ordinal(lines)
-    close(len(lines))
-    return found
+
+def _block_of(lines: list[_Line], begin: int, stop: int, item: bool, width: int) -> Block:
+    """The block of some lines of a paragraph, without the marks before it."""
+    first, alone, opening = lines[begin], stop - begin == 1, lines[begin].text[:2]
+    numbered = not begin and len(lines) > 1 and _is_numbered_heading(lines)
+    start, kind = first.start, "paragraph"
+    if alone and len(lines) > 1 and _is_row(lines, begin):
+        kind = "row"
+    elif alone and (first.hashes > first.start or numbered):
+        start, kind = max(first.hashes, first.bullet), "heading"
+    elif item:
+        start, kind = first.bullet, "item"
+    elif alone:
+        kind = _kind_alone(lines, begin, width)
+    if opening in (BLOCK_MARKS["row"], "|-", "|:", "||"):
+        start, kind = start + 2, "row"
+    elif opening == BLOCK_MARKS["quotation"] and len(first.text) > 2:
+        start, kind = start + 2, "quotation"
+    return Block(start, lines[stop - 1].end, kind)
 
 
 def _is_row(lines: list[_Line], i: int) -> bool:
@@ -309,64 +303,61 @@ def _is_numbered_heading(lines: list[_Line]) -> bool:
     if line.bullet == line.start or not _DIGIT.search(line.text[: line.bullet - line.start]):
         return False
     listed = any(other.bullet > other.start and other.text[0].isdigit() for other in rest)
-    short = line.length <= 60 and len(line.text.split()) <= 9 and not line.closed and line.text[-1] not in ",;:-–—"
+    short = len(line.text) <= 60 and len(line.text.split()) <= 9 and not line.closed and line.text[-1] not in ",;:-–—"
     return short and not listed and not rest[0].text[0].islower() and any(other.closed for other in rest)
 
 
 def _is_broken_off(line: _Line, below: _Line, width: int) -> bool:
     """Whether a line ends where its writer ended it: the next word, that may begin a sentence, had room enough."""
-    if 4 * (line.length + 1 + below.first) > 3 * width or line.text[-1] in ",;-–—":
+    if not line.leaves_room_for(below, 0.75 * width) or line.text[-1] in ",;-–—":
         return False
     if line.text.isupper() and below.text.isupper():
         return False  # where all is in capitals, they begin nothing
-    return not below.text[0].islower() and line.text.rsplit(None, 1)[-1].lower() not in _JOINING
+    return not below.text[0].islower() and not line.joins
 
 
 def _stands_alone(line: _Line, below: _Line, width: int) -> bool:
     """Whether the first line of a block is a heading with its text right under it."""
     if line.hashes > line.start or _RULER.match(line.text) or _RULER.match(below.text):
         return True
-    words = line.text.split()[: WORDS_OF_HEADING + 1]
-    if line.closed or len(words) > 8 or line.length > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower():
+    words, size = line.text.split()[: WORDS_OF_HEADING + 1], len(line.text)
+    if line.closed or len(words) > 8 or size > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower() or line.joins:
         return False
-    if words[-1].lower() in _JOINING:
-        return False
-    if below.text[: below.first].lower() in _STARTERS and line.text[0].isupper() and _is_broken_off(line, below, width):
+    capital = line.text[0].isupper()
+    if below.text[: below.first].lower() in _STARTERS and capital and _is_broken_off(line, below, width):
         return True
-    if line.length + 1 + below.first > below.length:
-        return False  # the next word would not have fitted: a wrap
+    if not line.leaves_room_for(below, len(below.text)):
+        return False  # a wrap
     if line.text.isupper():
         return not below.text.isupper()
-    if 2 * line.length < below.length and below.text[0].isupper() and line.text[0].isupper():
+    if 2 * size < len(below.text) and below.text[0].isupper() and capital:
         return True  # a wrap would have left less of the line empty
     return len(words) <= 2 or all(word[0].isupper() or word.lower() in _JOINING for word in words)
 
 
-_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
-
-
 def _kind_alone(lines: list[_Line], i: int, width: int) -> str:
-    """What a block of one line is: a heading, that says what follows; a byline, that says when it was written."""
-    line = lines[i]
-    if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1], width)):
+    """The kind of a block of one line: a heading says what follows, a byline when the text was written."""
+    text = lines[i].text
+    if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(lines[i], lines[i + 1], width)):
         return "paragraph"
-    if date_line(line.text):
+    if date_line(text):
         return "byline"
-    if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
-        return "paragraph"
-    words = line.text.split(None, WORDS_OF_HEADING + 1)
-    short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
+    words = text[: HEADING_LENGTH + 1].split()
+    short = len(text) <= (HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3) and len(words) <= WORDS_OF_HEADING
     # "Two men died. Three lived": sentences, whatever the last one ends in
-    heading = len(words) <= WORDS_OF_HEADING and line.length <= short and not _INNER_END.search(line.text)
-    return "heading" if heading else "paragraph"
+    plain = lines[i].closed or text[-1] in ':,;"”' or _INNER_END.search(text)
+    return "heading" if short and not plain else "paragraph"
 
 
-def is_title(text: str) -> bool:
-    """Whether the first line of a file reads like a title: short, and not closed as a sentence is.
+def is_title(text: str, below: str = "") -> bool:
+    """Whether the first line of a file reads like a title: short, not closed as a sentence is, and apart.
 
     Examples
     --------
     >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
     (True, False, True)
+    >>> is_title("The ferry", below="sails on Monday"), is_title("The ferry", below="8 May 2004")
+    (False, True)
     """
-    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not is_closed(text) or text[-1] in "?!")
+    short = 0 < len(text) <= 150 and len(text.split()) <= 25
+    return short and (not is_closed(text) or text[-1] in "?!") and (not below or date_line(below) is not None)

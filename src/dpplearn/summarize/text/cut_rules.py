@@ -1,7 +1,8 @@
-"""What may be dropped from an English sentence: a table of rules, each a pattern and a question about what it found.
+"""The rules that say which parts of an English sentence may be dropped, for summaries with shorter sentences.
 
-A pattern's group `cut` is what goes, and the rest must read on with no word changed. Light rules drop what carries
-little (who says so, connectives, asides in parentheses, weekdays), heavy ones a part that tells more of something.
+A rule is a pattern and a test of each match. The pattern's group `cut` is dropped, and the rest must read well with no
+word changed. Light rules drop parts that carry little: who says so, connectives, asides in parentheses, weekdays. Heavy
+rules drop details: relative clauses, appositions, second clauses.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobod
 
 
 class Rule(NamedTuple):
-    """What to look for, and the question that must be answered with yes; `heavy`: what goes tells something itself."""
+    """A pattern to look for, and a test that a match must pass; a `heavy` rule drops details."""
 
     name: str
     pattern: re.Pattern[str]
@@ -37,7 +38,7 @@ _BREAK = re.compile(r"[,;:–—]")
 
 
 def any_of(name: str) -> str:
-    """A pattern for one of a list, the longest first."""
+    """A pattern that matches any word of a list, the longest first."""
     return f"(?:{'|'.join(sorted(map(re.escape, CUT_WORDS[name]), key=lambda one: (-len(one), one)))})"
 
 
@@ -53,12 +54,12 @@ def words_in(text: str) -> list[str]:
 
 
 def has_any(text: str, *names: str) -> bool:
-    """Whether a text has a word of the lists."""
+    """Whether a text has a word of one of these lists."""
     return any(word in CUT_WORDS[name] for word in words_in(text) for name in names)
 
 
 def is_clause(text: str) -> bool:
-    """Whether a text has a verb that may well be finite: such a one, "attended", or what "they" or "we" do.
+    """Whether a text seems to have a finite verb: a listed one, a form like "attended", or a word after "they" or "we".
 
     Examples
     --------
@@ -69,7 +70,7 @@ def is_clause(text: str) -> bool:
 
 
 def is_source(who: str, *, named: bool = False) -> bool:
-    """Whether this is somebody whose word is no opinion: officials, agencies, papers; where `named`, anybody by name.
+    """Whether this source reports facts: officials, agencies, papers; if `named`, also anybody who has a name.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def is_source(who: str, *, named: bool = False) -> bool:
 
 
 def is_report(statement: str) -> bool:
-    """Whether a statement is one whoever makes it: without quotations, judgements, "I" or "you"."""
+    """Whether a statement means the same whoever makes it: it has no quotation, no judgement, no "I" or "you"."""
     return not has_any(statement, "persons", "judging") and re.search(r"[\"“”‘«]|(?<!\w)'", statement) is None
 
 
@@ -95,12 +96,12 @@ def _after(found: Found) -> str:
 
 
 def _next(found: Found) -> str:
-    """The first word after what goes."""
+    """The first word after the cut."""
     return next(iter(words_in(_after(found)[:40])), "")
 
 
 def is_aside(found: Found) -> bool:
-    """Parentheses that explain the noun before them; not (a), f(x), "as in (Lee, 2001)", nor an acronym used again."""
+    """Whether parentheses only explain the noun before them: not (a), f(x), "as in (Lee, 2001)" or a useful acronym."""
     before, inside = _before(found), found["inside"].strip()
     noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
     if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
@@ -115,7 +116,7 @@ def is_aside(found: Found) -> bool:
 
 
 def opens_clause(found: Found) -> bool:
-    """What follows stands alone: it has a verb before its next comma, and begins as clauses do."""
+    """Whether the rest is a sentence: it has a verb before its next comma, and begins like a clause."""
     first, word = _BREAK.split(_after(found), maxsplit=1)[0], _next(found)
     if not is_clause(first) or re.match(rf"{DAY}|{MONTH}", first):
         return False
@@ -123,7 +124,7 @@ def opens_clause(found: Found) -> bool:
 
 
 def says_who(found: Found) -> bool:
-    """Who says a whole statement, before or after it: no quotation or opinion, and no "they" that means who said it."""
+    """Whether the cut names the source of a plain report, and no "they" in the rest means that source."""
     in_front, named = found.start("cut") == 0, "ccording to" in found["cut"]
     statement = _after(found) if in_front else _before(found)
     if in_front and not named and re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", statement):
@@ -133,15 +134,15 @@ def says_who(found: Found) -> bool:
 
 
 def leads_in(found: Found) -> bool:
-    """A clause or phrase in front of a main clause, whose subject is not told by it."""
+    """Whether the cut is a clause or phrase in front of a main clause that has a subject of its own."""
     first = _next(found)
     return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
 
 
 def closes_before_verb(found: Found) -> bool:
-    """Between commas, and the verb of the sentence follows; after no other comma there is one.
+    """Whether the cut stands between the subject and the verb of the sentence, and no verb follows a later comma.
 
-    What a name at the head of the sentence is has no verb: "Ann Lee, the mayor of Oslo, said".
+    After a name at the head of a sentence the cut has no verb itself: "Ann Lee, the mayor of Oslo, said".
     """
     others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
     if "name" in found.groupdict() and (has_any(found["cut"], "finite") or " and " in _before(found)):
@@ -150,7 +151,7 @@ def closes_before_verb(found: Found) -> bool:
 
 
 def is_subject(before: str) -> bool:
-    """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
+    """Whether a text ends with a subject that waits for its verb, perhaps after "In May," or "he said that"."""
     opening, *rest = before.split(",")
     leads = opening.lower() in CUT_WORDS["connectives"] or has_any(opening.split(" ")[0], "subordinators")
     if len(rest) > 1 or (rest and not leads):
@@ -160,7 +161,7 @@ def is_subject(before: str) -> bool:
 
 
 def ends_plainly(found: Found) -> bool:
-    """A part at the end, after a whole clause; after commas in it there is no verb, so that it is all one part."""
+    """Whether the cut ends the sentence after a whole clause, and is one part: no verb follows a comma in it."""
     before, (_, *others) = _before(found), found["cut"].lstrip(" ,").split(",")
     *leading, last = _BREAK.split(before)
     hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
@@ -175,7 +176,7 @@ def ends_plainly(found: Found) -> bool:
 
 
 def is_second_clause(found: Found) -> bool:
-    """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
+    """Whether the cut is a second clause with its own subject, and not the last of several or one of two."""
     before, cut = _before(found), found["cut"]
     if ("," in before and words_in(before)[0] not in CUT_WORDS["subordinators"]) or re.search(r"[;:]", before):
         return False
@@ -186,15 +187,15 @@ def is_second_clause(found: Found) -> bool:
 
 
 def is_passing_day(found: Found) -> bool:
-    """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
+    """Whether the day only says when something happened: it is not the news itself, nor the first of two days."""
     before = _before(found)
-    if not before[-1:].isalnum() or has_any(found.string, "kept", "coming"):
+    if not before[-1:].isalnum() or re.search(r", \w+$", before) or has_any(found.string, "kept", "coming"):
         return False
     return words_in(before)[-1] not in CUT_WORDS["dated"] and (is_clause(before) or is_clause(_after(found)[:40]))
 
 
 def is_also(found: Found) -> bool:
-    """An "also" that answers no "not only"."""
+    """Whether "also" answers no "not only"."""
     return "not only" not in found.string.lower()
 
 
@@ -227,17 +228,17 @@ SUBJECT = r"(?:the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z
 
 
 def front(part: str) -> str:
-    """A pattern that cuts what a sentence begins with."""
+    """A pattern that cuts the beginning of a sentence."""
     return rf"^(?P<cut>{part} )"
 
 
 def middle(part: str) -> str:
-    """A pattern that cuts what stands between two commas."""
+    """A pattern that cuts a part between two commas."""
     return rf"(?P<cut>,\s{part},)(?=\s[a-z])"
 
 
 def final(part: str) -> str:
-    """A pattern that cuts what follows a comma up to the end of a sentence."""
+    """A pattern that cuts everything from a comma to the end of a sentence."""
     return rf"(?P<cut>\s?,\s{part}){END}"
 
 
@@ -248,7 +249,8 @@ def english_rules() -> tuple[Rule, ...]:
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
     light: list[tuple[str, str, Callable[[Found], bool]]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("attribution", final(rf"{WHO} {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", final(rf"{WHO}(?:, {NAME}(?: {NAME}){{1,3}},)? {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", middle(rf"{WHO} {said}{WHEN}?{STATED}?"), says_who),
         ("attribution", final(rf"{said} {WHO}{WHEN}?"), says_who),
         ("according to", final(r"according to (?P<who>[^;:()]{2,160})"), says_who),
         ("according to", front(r"According to (?P<who>[^,;:()]{2,80}),"), says_who),

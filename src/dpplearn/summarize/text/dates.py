@@ -1,4 +1,4 @@
-"""What stands at the head and foot of a document: dates, as times to sort by, datelines, bylines, notes of a desk."""
+"""Read the head and foot of a document: dates, as times to sort by, datelines, bylines, and notes of a news desk."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ _OWN_DAY = re.compile(  # a date that begins a story: glued to it, with an agenc
 )
 _AGENCY = r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)"
 _DATELINE = re.compile(
-    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY}\s*+(?:{_DATELINE_DASH}\s*)?+"
+    rf"\s*+(?:(?:(?!{_AGENCY}){_DATELINE_WORD}\s*){{0,12}}+{_AGENCY},?\s*+"
+    rf"(?:{_DATELINE_DAY}(?:,? (?:19|20)[0-9]{{2}})?[.,]?\s+)?+(?:{_DATELINE_DASH}\s*)?+"
     rf"|(?={_CAPITAL}[.'’-]?{_CAPITAL})(?:{_DATELINE_WORD}\s*){{1,12}}+{_DATELINE_DASH}\s*+"
     # a place and its country: "Meadow Lake, Saskatchewan – "
     rf"|{_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}, {_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+){{0,2}}"
@@ -127,8 +128,11 @@ def parse_date(text: str | None) -> datetime | None:
         with suppress(ValueError, OverflowError, TypeError, IndexError):
             found = read(text)
             return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
-    day = _day_in_figures(text) or _day_in_words(words(text))
-    return None if day is None else day + _time_of_day(text)
+    day, clock = _day_in_figures(text) or _day_in_words(words(text)), _TIME_OF_DAY.search(text)
+    if day is None or clock is None:
+        return day
+    hours = int(clock[1]) % 12 + 12 * (clock[4] in "Pp") if clock[4] else int(clock[1])
+    return day + timedelta(hours=hours, minutes=int(clock[2]), seconds=int(clock[3] or 0))
 
 
 def day_in(text: str | None, year: int) -> datetime | None:
@@ -193,16 +197,13 @@ def head_date(lines: Iterable[str]) -> str | None:
     """
     later = None
     head = [line.strip() for line in islice(filter(str.strip, lines), _HEAD_LINES + 1)]
-    for k, line in enumerate(head[:_HEAD_LINES]):
-        goes_on = head[k + 1 : k + 2] and head[k + 1][0].islower()
-        date = None if goes_on else date_line(line)
+    for line, below in zip(head[:_HEAD_LINES], [*head[1:], ""], strict=False):
+        date = None if below[:1].islower() else date_line(line)
         if date is not None and _LATER.match(line.strip(_DATE_MARKS)):
             later = later or date
-            continue
-        date = date or _dateline_date(line)
-        if date:
+        elif date := date or _dateline_date(line):
             return date
-        if line[-1] in STOPS and len(words(line[:200])) > 2 * _DAY_MONTH_YEAR:
+        elif line[-1] in STOPS and len(words(line[:200])) > 2 * _DAY_MONTH_YEAR:
             break  # the text has begun
     return later
 
@@ -238,9 +239,9 @@ def _day_in_words(parts: list[str], year: int | None = None) -> datetime | None:
     k = next((k for k, part in enumerate(parts) if part in _MONTHS), None)
     if k is None or len(parts) > _DAY_MONTH_YEAR + _MORE:
         return None
-    year = year or next((int(one) for one in parts if re.fullmatch("(?:19|20)[0-9]{2}", one)), None)
+    year = year or next((int(part) for part in parts if re.fullmatch("(?:19|20)[0-9]{2}", part)), None)
     beside = parts[k + 1 : k + 2] + parts[max(k - 2, 0) : k][::-1]
-    day = next((int(found[0]) for one in beside if (found := re.match(r"[0-9]{1,2}(?![0-9])", one))), 0)
+    day = next((int(found[0]) for part in beside if (found := re.match(r"[0-9]{1,2}(?![0-9])", part))), 0)
     return _day(year, _MONTHS[parts[k]], day) if year else None
 
 
@@ -248,16 +249,6 @@ def _day(year: int, month: int, day: int) -> datetime | None:
     with suppress(ValueError):
         return datetime(year, month, day)
     return None
-
-
-def _time_of_day(text: str) -> timedelta:
-    found = _TIME_OF_DAY.search(text)
-    if found is None:
-        return timedelta()
-    hours = int(found[1])
-    if found[4]:
-        hours = hours % 12 + (12 if found[4] in "Pp" else 0)
-    return timedelta(hours=hours, minutes=int(found[2]), seconds=int(found[3] or 0))
 
 
 def dateline_end(text: str) -> int:
@@ -276,8 +267,10 @@ def dateline_end(text: str) -> int:
     >>> dateline_end("London, England — The sun came out."), dateline_end("Saturday, March 26, 2005 Up to four")
     (18, 25)
     """
-    own = _OWN_DAY.match(text[:_LONGEST_DATELINE])
-    found = own if own and date_line(own[own.lastgroup or 0]) else _DATELINE.match(text[:_LONGEST_DATELINE])
+    head = text[:_LONGEST_DATELINE]
+    found = _OWN_DAY.match(head)
+    if found is None or not date_line(found[found.lastgroup or 0]):
+        found = _DATELINE.match(head)
     return found.end() if found else 0
 
 

@@ -1,7 +1,7 @@
-"""Introduces what a chosen sentence takes as known, in square brackets: `[Vincent] Cochetel`, `Friday [22 October]`.
+"""Adds in square brackets what the readers of a chosen sentence need: `[Vincent] Cochetel`, `Friday [22 October]`.
 
-A surname that stands alone gets the first name that the same document gives it; a weekday gets its date, from the date
-of its document. Nothing is put in that the sources do not say. For English, by its names, titles and weekdays.
+A surname that stands alone gets the first name that its document gives; a weekday gets its date, by the date of its
+document. Nothing is added that the sources do not say. The rules are for English names, titles and weekdays.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday 
 
 
 class Addition(NamedTuple):
-    """Text in brackets, and the place in a sentence before which it stands."""
+    """A text in brackets, and the place in a sentence where it is put in."""
 
     at: int
     text: str
@@ -68,8 +68,8 @@ class Addition(NamedTuple):
 def people(document: str) -> dict[str, str]:
     """The first names of the people whom a text introduces, by surname.
 
-    Left out are surnames of two people, and what may be no name: words that the text has in lower case, too ("Air
-    France"), or in front of other names.
+    Surnames of two people are left out, and words that may not be names: those that the text also has in lower case
+    ("Air France") or in front of other names.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def people(document: str) -> dict[str, str]:
 
 
 def pairs(document: str, parts: set[str]) -> Counter[tuple[str, str]]:
-    """How often one of these words stands before another in upper case, with at most two of these between."""
+    """How often one of these words stands before each capitalized word, with at most two of those between."""
     said = [word.strip(',;:.!?()"“”') for word in document.split()]
     found: Counter[tuple[str, str]] = Counter()
     for i, word in enumerate(said):
@@ -103,7 +103,7 @@ def pairs(document: str, parts: set[str]) -> Counter[tuple[str, str]]:
 
 
 def _first_name(before: str, last: str, count: Counter[str], together: Counter[tuple[str, str]]) -> str:
-    """The words before a surname that the text has nowhere else."""
+    """The words before a surname that the text has nowhere else: the first name."""
     first: list[str] = []
     for part in reversed(before.split()):
         if part.lower() in _NO_NAMES or part.lower() in count:
@@ -115,7 +115,7 @@ def _first_name(before: str, last: str, count: Counter[str], together: Counter[t
 
 
 def unknown_people(text: str, before: str, document: str) -> list[Addition]:
-    """The first names to add where a surname stands alone of somebody whom the text before did not introduce.
+    """The first names to add to surnames that stand alone, if the text before has not introduced the person.
 
     Examples
     --------
@@ -142,9 +142,10 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
 
 
 def undated_days(text: str, before: str, told: date) -> list[Addition]:
-    """The dates to add to the days of a sentence told on some day: the last such weekday, or the next if it is to come.
+    """The dates to add to the weekdays of a sentence that was written on some day.
 
-    A date that the text before has beside the same weekday is known.
+    A weekday means the last such day, or the next one in a forecast. A date that already stands beside the same weekday
+    in the text before is not added again.
 
     Examples
     --------

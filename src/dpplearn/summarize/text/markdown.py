@@ -1,4 +1,4 @@
-"""A Markdown file as blocks of known kinds: markdown-it-py makes a page of it, which is read as any page is."""
+"""Read a Markdown file as blocks of known kinds: markdown-it-py makes a page of it, which is read as any page is."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
-NESTING = 60  # of lists and quotations: what is deeper the parser drops
-BRACKETS = 10  # in each other: those inside are text. The parser's time grows by as many times
+NESTING = 60  # of lists and quotations; the parser drops deeper ones
+BRACKETS = 10  # in each other; deeper ones are text. The parser's time grows by as many times
 _MANY_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _LINE_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*(?:>[*+\-0-9.) \t]*)*>)?")
 _MOST_ENDS = 5  # of quotations without a blank line between them
@@ -48,7 +48,7 @@ def _parser() -> MarkdownIt:
         tokens = state.tokens
         for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
             if token.type == "inline":
-                tag = _told(token, top=before.level == 0)
+                tag = _clean_inline(token, top=before.level == 0)
                 if tag != "p" and before.type == "paragraph_open":
                     for one in (before, after):
                         one.tag, one.hidden = tag, False
@@ -89,30 +89,30 @@ def is_markdown(text: str) -> bool:
 
 
 def _plain_marks(source: str) -> str:
-    """Without what nobody writes, and what would be deeper than the parser goes or cost it much time.
+    """A Markdown text without marks that nobody writes, are deeper than the parser goes, or cost it much time.
 
-    Of each quotation the parser looks for the end as far as the next blank line, so that one is put where quotations
-    end again and again.
+    The parser looks for the end of a quotation as far as the next blank line. Where quotations end again and again, a
+    blank line is put between them.
     """
     source = _DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n"))
     source = _MANY_MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
     if ">" not in source:
         return source
-    found, depth, ends = list[str](), 0, 0
+    lines, depth, ends = list[str](), 0, 0
     for line in source.split("\n"):
         before, depth = depth, _LINE_HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
         ends = ends + (depth < before) if line.strip() else 0
         if ends > _MOST_ENDS:
-            found.append("")
+            lines.append("")
             ends = 0
-        found.append(line)
-    return "\n".join(found)
+        lines.append(line)
+    return "\n".join(lines)
 
 
-def _told(inline: Token, top: bool) -> str:
-    """Leave in a block what it says, without what is struck out, images, tags and marks that CommonMark does not know.
+def _clean_inline(inline: Token, top: bool) -> str:
+    """Take from a block what is struck out, images, tags and marks that CommonMark does not know.
 
-    What is returned is the name of the element that a paragraph of it is.
+    Returns the name of the element that a paragraph with this content is.
     """
     kept: list[Token] = []
     images: list[Token] = []

@@ -1,8 +1,8 @@
-"""What sentences tell, as far as their words show: whether two tell the same, whether one says all of another, and
-which speak of a thing as known that was told before them.
+"""Compares what sentences tell, by their words: do two tell the same, does one say all that another says, and does a
+sentence speak of "the council" as if the reader knew it?
 
-Words are compared by their stems, which English has; words of other languages by their beginnings. Small words, names
-of days and months, and who said it count for nothing; a word counts the more, the fewer sentences have it.
+English words are compared by their stems, others by their first letters. Small words, days, months and the source of a
+statement do not count; a word counts more if fewer sentences have it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from dpplearn.rouge.stems import STEMS, Memory
-from dpplearn.summarize.text.states import SMALL_NUMBERS, tolls
+from dpplearn.summarize.text.tolls import SMALL_NUMBERS, tolls
 from dpplearn.summarize.text.words import DATES, SINGLE, small_words, word_lists, word_set, words
 
 NEARLY_ALL_SHARED = 0.75  # of what one of two sentences tells, the other has: then they tell the same
@@ -41,7 +41,7 @@ _THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a
 
 
 class Matter(NamedTuple):
-    """The stems of a sentence's words, its figures and names, and what kinds of victims it counts."""
+    """The stems of a sentence's words, its figures and names, and the kinds of victims that it counts."""
 
     stems: frozenset[str]
     figures: frozenset[str]
@@ -50,7 +50,7 @@ class Matter(NamedTuple):
 
 
 def matter(text: str) -> Matter:
-    """What a sentence tells.
+    """The words of a sentence that tell something.
 
     Examples
     --------
@@ -63,10 +63,10 @@ def matter(text: str) -> Matter:
 
 
 class Matters:
-    """What each of some sentences tells, and how much its words count among them."""
+    """The matter of each sentence of a cluster, with weights of words."""
 
     def __init__(self, texts: Sequence[str], said: Iterable[Sequence[str]] | None = None) -> None:
-        """Of the sentences, and their words where these are known."""
+        """Take the sentences, and their words if these are known."""
         self.texts, self.known = texts, dict[int, Matter]()
         stems = ({STEM_OF[word] for word in in_twos(one)} for one in (map(words, texts) if said is None else said))
         self.count = Counter(chain.from_iterable(stems))
@@ -77,17 +77,17 @@ class Matters:
         return self.known[i]
 
     def weight(self, stems: Iterable[str]) -> float:
-        """What words count together."""
+        """The weight of some words together."""
         return math.fsum(math.log((len(self.texts) + 1.0) / self.count[stem]) for stem in stems)
 
     def size(self, i: int) -> float:
-        """How much a sentence tells."""
+        """How much a sentence tells: the weight of its words."""
         return self.weight(self[i].stems)
 
     def repeats(self, i: int, j: int) -> bool:
         """Whether two sentences tell the same, perhaps at different times or in different words.
 
-        Two that have figures of their own each tell different things, unless these are tolls.
+        If each has a figure that the other lacks, they tell different things, unless the figures count victims.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Matters:
     def says(self, j: int, i: int) -> bool:
         """Whether sentence j says what sentence i says: most of it, and every name and figure.
 
-        Of a sentence without a word that means something, nobody can tell: that is False.
+        False for a sentence without a word that tells something.
         """
         theirs, own = self[j], self[i]
         if not (own.figures <= theirs.figures and own.names <= theirs.names | theirs.stems):
@@ -116,10 +116,10 @@ class Matters:
 
 
 def told_before(texts: Sequence[str], said: Sequence[Sequence[str]], documents: Sequence[int]) -> list[bool]:
-    """Whether each English sentence begins with a thing, "the council", that its own document told before it.
+    """Whether each English sentence begins with a thing, "the council", that its document mentions before.
 
-    What documents speak of that have half of the sentences is the matter of them all, and needs no telling.
-    `said` are the words of each sentence, and `documents` has the number of its document.
+    A thing is known to all readers if the documents that mention it have half of the sentences. `said` are the words of
+    each sentence, and `documents` has the number of its document.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def told_before(texts: Sequence[str], said: Sequence[Sequence[str]], documents: 
 
 @cache
 def _little() -> frozenset[str]:
-    """Words that tell nothing, and their stems."""
+    """Words that tell nothing by themselves, and their stems."""
     lists = word_lists("sentence-words")
     some = (lists[name] for name in ("prepositions", "starters", "subjects", "joints"))
     found = small_words().union(DATES, word_lists("leaning-words")["English said"], _FUNCTION_WORDS, *some)
@@ -166,7 +166,7 @@ STEM_OF = Memory(stem)
 
 
 def in_twos(tokens: Sequence[str]) -> list[str]:
-    """Words, and characters that are words each, as Chinese ones are, by twos: one alone says little.
+    """Words, with Chinese and similar characters in pairs, because one character alone says little.
 
     Examples
     --------

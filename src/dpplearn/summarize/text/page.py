@@ -1,4 +1,4 @@
-"""A page of HTML as blocks of known kinds: what an element is called, and what its class says it is for."""
+"""Read a page of HTML as blocks of known kinds, by the names of its elements and the words of their classes."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ _MARKUP = re.compile(
 )
 _DEEPEST = 100  # elements in elements: beyond, the time of HTML parsers is quadratic
 _SELF_ENDING = word_set("p li dd dt td th tr tbody thead caption")  # the parser ends them itself where the next begins
-_ONCE = frozenset(["html", "head", "body"])  # their ends end nothing
+_ONCE = frozenset(["html", "head", "body"])  # an end tag of these ends nothing
 _COUNTED = (_BLOCKS | {"span", "sup"}) - _SELF_ENDING
 
 
 def read_html(source: str, *, fragment: bool = False) -> tuple[list[Part], str | None]:
     """Return the blocks of a page and its title, that of <title> or the first <h1>.
 
-    Scripts and styles are dropped. Navigation, banners, bylines and captions are told by their elements, or by words
-    such as "cookie" in their class, id or role; a page of which this leaves too little is read without these words,
-    and then without <nav>, <footer>, <aside> and <header>, which it may have forgotten to close. Readers' comments are
-    outside, too, unless there is hardly anything else. Marks of notes are dropped. A fragment, such as one in a
-    Markdown file, is read once.
+    Scripts, styles and marks of notes are dropped. Navigation, banners, bylines and captions are known by their
+    elements, or by words such as "cookie" in their class, id or role. Readers' comments are outside the story. Where
+    this leaves too little, the page is read without these words, or with the comments, and then without <nav>,
+    <footer>, <aside> and <header>, which it may have forgotten to close. A fragment, such as one in a Markdown file, is
+    read once.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[list[Part], str |
     ([('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')], 'Rain')
     """
     reader = _read_page(source, fragment)
-    return reader.made, reader.titles.get("title") or reader.titles.get("h1")
+    return reader.blocks, reader.titles.get("title") or reader.titles.get("h1")
 
 
 def html_blocks(source: str) -> list[Part]:
@@ -78,11 +78,11 @@ def html_blocks(source: str) -> list[Part]:
     [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
     """
     reader = _read_page(source, fragment=False)
-    return [("heading", reader.titles["h1"]), *reader.made] if "h1" in reader.titles else reader.made
+    return [("heading", reader.titles["h1"]), *reader.blocks] if "h1" in reader.titles else reader.blocks
 
 
 def _read_page(source: str, fragment: bool) -> _Reader:
-    """A page as it is read with as much trust in its classes and elements as leaves a story."""
+    """Read a page with as much trust in its classes and elements as leaves a story."""
     from selectolax.lexbor import LexborHTMLParser
 
     root = LexborHTMLParser(shallow(source)).root
@@ -144,21 +144,21 @@ class _Reader:
     """Collects the text of blocks."""
 
     def __init__(self, trusted: int, comments: bool) -> None:
-        self.trusted = trusted  # 2: classes and elements say what is outside the story; 1: elements; 0: none does
-        self.comments = comments  # whether those of readers are outside
-        self.made: list[Part] = []
+        self.trusted = trusted  # 2: classes and elements say what is outside the story; 1: elements; 0: neither
+        self.comments = comments  # whether readers' comments are outside the story
+        self.blocks: list[Part] = []
         self.titles: dict[str, str] = {}  # of <title> and of the first <h1>
         self.parts: list[str] = []
         self.linked = 0  # characters in links
         self.cells: list[str] = []
-        self.headed = False  # the table at hand has a head, so that it is none for the layout
+        self.headed = False  # the table at hand has a head, so it does not lay out the page
         self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
 
     @property
     def has_story(self) -> bool:
         """Whether enough of the page is left as what it tells."""
-        heard = self.kept > min(_STORY * (self.kept + self.commented), _A_STORY)
-        return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
+        beside_comments = self.kept > min(_STORY * (self.kept + self.commented), _A_STORY)
+        return self.kept > _STORY * (self.kept + self.passed) and (beside_comments or not self.comments)
 
     def read(self, node: Any, around: str = "paragraph", inside: frozenset[str] = frozenset()) -> None:
         """Read a block that is in one of some kind, and inside some elements."""
@@ -188,15 +188,15 @@ class _Reader:
                 self.read_inside(child, tag, kind, inside | {"a"} if linked else inside)
 
     def kind_of(self, node: Any, around: str, inside: frozenset[str]) -> str:
-        """What is in an element: by the one around it, its class, its name."""
+        """The kind of what is in an element, by the kind around it, its class and its name."""
         tag, named = node.tag, _KINDS.get(node.tag)
         if around in (*OUTSIDE, "comment", "reference") and tag not in _HEADINGS:
             return around
         if (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
             words = _words(node)
-            for kind, known in word_lists("page-words").items():
+            for kind, listed in word_lists("page-words").items():
                 counts = self.comments if kind == "comment" else self.trusted == 2
-                if counts and kind != "mark" and not known.isdisjoint(words):
+                if counts and kind != "mark" and not listed.isdisjoint(words):
                     return kind
         if tag == "footer" and "blockquote" in inside:
             return "byline"
@@ -223,7 +223,7 @@ class _Reader:
             self.cells.append(seen)
         elif kind == "comment":
             self.commented += len(seen)
-            self.made.append(("navigation", seen))
+            self.blocks.append(("navigation", seen))
         else:
             if kind in RUNNING:
                 self.kept += len(seen) * (kind != "item")
@@ -235,21 +235,20 @@ class _Reader:
                 self.passed += len(seen) * (tag == "p")
             elif kind == "byline" and len(seen) > _LONGEST_BYLINE:
                 kind = "paragraph"
-            self.made.append((kind, text if kind == "code" else seen))
+            self.blocks.append((kind, text if kind == "code" else seen))
 
     def end_row(self) -> None:
-        """Put the cells of a row together; one alone, or a long one, is a layout if there is no head."""
+        """Put the cells of a row together. Without a head, one cell or a long one only lays out the page."""
         cells, self.cells = self.cells, []
         if self.headed or (len(cells) > 1 and max(map(len, cells)) < 300):
-            self.made += [("row", " | ".join(cells))] * bool(cells)
-            return
-        for cell in cells:
-            self.kept += len(cell)
-            self.made.append(("paragraph", cell))
+            self.blocks += [("row", " | ".join(cells))] * bool(cells)
+        else:
+            self.kept += sum(map(len, cells))
+            self.blocks += [("paragraph", cell) for cell in cells]
 
 
 def _marks_note(node: Any) -> bool:
-    """Whether an element only marks a note, or lets one edit what it stands by."""
+    """Whether an element only marks a note, or links to an editor of the text beside it."""
     words = _words(node)
     if not words.isdisjoint(word_lists("page-words")["mark"]):
         return True
@@ -261,25 +260,22 @@ def _marks_note(node: Any) -> bool:
 
 def _words(node: Any) -> frozenset[str]:
     """The words of class, id and role."""
-    given = node.attributes
-    if not given:
-        return frozenset()
-    return _split_names(
-        node.tag, tuple((given.get(name) or "")[:400] for name in ("class", "id", "role", "itemprop", "rel"))
-    )
+    attributes = node.attributes
+    names = ("class", "id", "role", "itemprop", "rel") if attributes else ()
+    return _split_names(node.tag, tuple((attributes.get(name) or "")[:400] for name in names))
 
 
 @lru_cache(1_000)
 def _split_names(tag: str, values: tuple[str, ...]) -> frozenset[str]:
     """The words of names, and every two of them in a row as one.
 
-    The id of a section without a class is what its heading says, as programs that make documentation write it.
+    The id of a section without a class counts for nothing: programs that make documentation copy its heading there.
     """
-    classes = {value for value in (values[0], *values[2:]) if value}
+    classes = {value for value in (*values[:1], *values[2:]) if value}
     if classes == {"section"} or (tag == "section" and not classes):
         return frozenset()
-    found: set[str] = set()
-    for one in " ".join(values).split():
-        parts = _PART.findall(_HUMP.sub(" ", one).lower())
-        found.update(parts, map("".join, pairwise(parts)))
-    return frozenset(found)
+    words: set[str] = set()
+    for name in " ".join(values).split():
+        parts = _PART.findall(_HUMP.sub(" ", name).lower())
+        words.update(parts, map("".join, pairwise(parts)))
+    return frozenset(words)

@@ -32,10 +32,10 @@ _NO_END = DATES.union(*(_ABBR[name] for name in ("titles", "never", "numbered", 
 
 _STOPS = re.escape(SPACED + ALWAYS)
 _STOP_RUN = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
-# The only ones of an ASCII text, in which they are found in half the time; before these none ends a sentence.
+# All stops that end sentences in ASCII texts, which are most: they are found in half the time.
 _ASCII_STOP = re.compile("[.!?]++(?![a-z0-9])")
 _NO_QUOTE = frozenset(")]}）】〕］｝" + UNSEEN)
-# What closes with a stop: also marks of direction, notes, and quotes that open nothing. Some stand apart: « Non. »
+# Characters that close with a stop: also marks of direction, notes, and quotes that open nothing. « Non. » has a space.
 _CLOSING = re.compile(
     rf"(?:[{re.escape(CLOSERS + UNSEEN)}]|{NOTE.pattern}|[{re.escape(EITHER)}](?![^\W_]|[{re.escape(OPENERS)}]))*+"
 )
@@ -116,7 +116,7 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
 def _ends(text: str, block: Block) -> Iterator[int]:
     """Where the sentences of a block end; the last is its end."""
     low, high, kind = block
-    done, around = low, None
+    done, block_stops = low, None
     stops = () if kind in WHOLE else (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high)
     for start, stop in map(re.Match.span, stops):
         if stop >= high:
@@ -124,8 +124,8 @@ def _ends(text: str, block: Block) -> Iterator[int]:
         if start >= done:  # else it was taken with the closing quotes of the stop before
             end: int | None = stop
             if not _is_plain(text, low, high, start):
-                around = around or _Around(text, low, high)
-                end = around.end_at(start, stop)
+                block_stops = block_stops or _Stops(text, low, high)
+                end = block_stops.end_at(start, stop)
             if end is not None and end < high:
                 yield end
                 done = end
@@ -133,15 +133,15 @@ def _ends(text: str, block: Block) -> Iterator[int]:
 
 
 def _is_plain(text: str, low: int, high: int, start: int) -> bool:
-    """Whether a period stands between a word that is no abbreviation and a capital: most ends, told at once."""
+    """Whether a period stands between a word that is no abbreviation and a capital, as most ends do."""
     if text[start : start + 2] != ". " or not "A" <= text[start + 2 : min(start + 3, high)] <= "Z":
         return False
     word = text[text.rfind(" ", max(low, start - 40), start) + 1 : start]
     return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in _NO_END
 
 
-class _Around:
-    """A block, and what stands around the stops in it.
+class _Stops:
+    """Decides at the stops of a block whether a sentence ends there.
 
     Everywhere below, `start` is the offset of a stop, `head` the first character of the next word and `after` that
     word in lower case, `opened` what opens before it, and `quoted` whether a quote closes after the stop.

@@ -1,9 +1,8 @@
-"""Shorter forms of a sentence, made by dropping spans: no word is changed, moved or added.
+"""Makes shorter forms of a sentence for summaries with `compress=True`. Only spans are dropped: no word changes.
 
-The rules are in `cut_rules`. Whatever they say, no span goes that has a quotation mark or lies in a quotation, that has
-a negation, an "if", an "unless" or an "allegedly" (list "kept" of data/cut-words.txt), or that would leave fewer than
-six words or nothing that is a sentence. What is mended: the first letter becomes a capital, and where two words would
-meet a space stands between them.
+The rules are in `cut_rules`. Whatever they say, these spans stay: parts of quotations, words on which the truth depends
+("not", "if", "unless", "allegedly"; list "kept" of data/cut-words.txt), and spans without which fewer than six words or
+no sentence would be left. The first letter becomes a capital, and a space keeps two words apart.
 """
 
 from __future__ import annotations
@@ -26,16 +25,14 @@ _LONE_QUOTE = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
 
 
 class ShortForm(NamedTuple):
-    """A text, and the spans of its sentence that are not in it."""
+    """A shorter text, and the spans of the sentence that it leaves out."""
 
     text: str
     dropped: tuple[Span, ...]
 
 
 def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]:
-    """The shorter forms of a sentence on one line: with the light rules, and with all; none where there is none.
-
-    There are rules for English alone.
+    """The shorter forms of an English sentence on one line: one by the light rules, one by all. Often there are none.
 
     Examples
     --------
@@ -59,7 +56,7 @@ def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]
 
 
 def without(text: str, dropped: tuple[Span, ...]) -> str:
-    """A text without some spans, mended: a capital in front, a space where two words meet.
+    """A text without some spans, with a capital in front and a space where two words would meet.
 
     Examples
     --------
@@ -76,19 +73,19 @@ def without(text: str, dropped: tuple[Span, ...]) -> str:
 
 
 def _outside(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """What lies before, between and after spans."""
+    """The spans before, between and after these spans."""
     return zip([0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)], strict=True)
 
 
 def quotations(text: str) -> list[Span] | None:
-    """Where a text quotes; None where a quotation mark has no partner."""
+    """The spans of the quotations in a text; None if a quotation mark has no partner."""
     spans = [found.span() for found in _QUOTED.finditer(text)]
     rest = "".join(text[start:end] for start, end in _outside(text, spans))
     return None if _LONE_QUOTE.search(rest) else spans
 
 
 def _spans(places: set[int]) -> tuple[Span, ...]:
-    """Places as spans: where a run of them begins, and where it ends."""
+    """The runs of neighbouring places, as spans."""
     starts, ends = (
         (i for i in sorted(places) if i - 1 not in places),
         (i for i in sorted(places) if i + 1 not in places),
@@ -97,7 +94,7 @@ def _spans(places: set[int]) -> tuple[Span, ...]:
 
 
 def _cut(text: str, gone: set[int], quoted: list[Span], heavy: bool) -> set[int]:
-    """What to drop, with what is gone already: rule after rule, each on what the last ones left."""
+    """The places of all characters to drop: each rule is tried on the text that the rules before it left."""
     rules = [rule for rule in english_rules() if heavy or not rule.heavy]
     for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
         now, origin = _left(text, gone)
@@ -114,7 +111,7 @@ def _cut(text: str, gone: set[int], quoted: list[Span], heavy: bool) -> set[int]
 
 
 def _left(text: str, gone: set[int]) -> tuple[str, Sequence[int]]:
-    """What is left of a text, and where each character stands in it."""
+    """The text that is left, and the place of each of its characters in the whole."""
     if not gone:
         return text, range(len(text))
     origin = [i for i in range(len(text)) if i not in gone]
@@ -123,7 +120,7 @@ def _left(text: str, gone: set[int]) -> tuple[str, Sequence[int]]:
 
 
 def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
-    """Whether no quotation and no word that the truth hangs on would go."""
+    """Whether a span touches no quotation and has no word on which the truth depends."""
     start, end = span
     if any(start < b and a < end for a, b in quoted):
         return False
@@ -131,5 +128,5 @@ def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
 
 
 def _stands(left: str) -> bool:
-    """Whether what is left is a sentence still: words enough, and a verb."""
+    """Whether the rest is still a sentence: it has enough words, and a verb."""
     return count_words(left) >= _FEWEST_WORDS and is_clause(left) and left[:1].isalnum()

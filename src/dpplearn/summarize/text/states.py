@@ -1,226 +1,123 @@
-"""Which sentences tell what counts, and which do not any more; there are rules for English alone.
+"""Sentences that later news leaves behind: what was going on or still to come, and numbers that have changed.
 
-What a meeting, a chat or mails agreed, what a paper did and found, what one must do by a law: such sentences gain where
-the lines of a document begin with words that tell its kind. A state that a later document overtakes is told no more:
-forecasts whose day has come, tolls that have risen, by the dates of documents.
+There are rules for English alone. The dates of documents tell which is later.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import datetime
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.words import words
 
-LIFT = 0.6  # what is added to log q of a sentence that says what its document is read for
-_WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
-_SAID = {
-    "talk": re.compile(
-        r"\b(?:agree[sd]?|decide[sd]?|resolved|vote[sd]?|elected|decision|actions?:|task:|from now on|"
-        r"propos(?:e|al)|suggest|let's|we'll|I'll|I will|we (?:will|take|keep|go|do)|ok(?:ay)? so)\b"
-        r"|\b(?:ok(?:ay)?|so|then)\b,? (?:it's|we (?!would|could|might|need|can))"
-        rf"|\bby (?:\w+ )?{_WHEN}|^(?-i:[A-Z]\w+ (?:[A-Z]\w+ )?to [a-z])",
-        re.IGNORECASE,
-    ),
-    "paper": re.compile(r"\bwe (?:\w+ )?(?:find|found|show|conclude|propose|present|estimate|measured|tested)\b|%"),
-    "law": re.compile(r"\b(?:must|shall|may|liable|fines?|prohibited|imprisonment|into force)\b"),
-}
-_INTRODUCTION = re.compile(r"^\W*[0-9.]*\W*introduction\b", re.IGNORECASE | re.MULTILINE)
-_HEADS = {  # how many of the words, at the head of a line, tell the kind
-    "talk": (
-        2,
-        re.compile(
-            r"^\W*[0-9]*\W*(minutes|protocol|present|attend(?:ees|ance)|in attendance|participants|apologies|agenda|"
-            r"actions?|decisions?|(?:date of )?next meeting|any other business|aob)\b",
-            re.IGNORECASE | re.MULTILINE,
-        ),
-    ),
-    "paper": (
-        2,
-        re.compile(r"^\W*[0-9.]*\W*(abstract|summary|references|bibliography)\b", re.IGNORECASE | re.MULTILINE),
-    ),
-    "law": (
-        3,
-        re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE),
-    ),
-}
-
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_AHEAD = re.compile(  # what is still to come
-    r"\b(?:will|shall|would)\b(?! (?:not )?have\b)"
+_TO_COME = (
+    r"\b(?:will|shall)\b(?! (?:not )?have\b)"
     r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
     r"(?:expected|scheduled|due|set|likely|poised|forecast|about|planning|preparing|nearing)\b"
-    r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b",
+    r"|\b(?:plans?|hopes?|intends?|expects?)\s+to\b"
+)
+_COMES = re.compile(_TO_COME, re.IGNORECASE)
+_COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
+Mask: TypeAlias = npt.NDArray[np.bool_]
+FEWEST_DOCUMENTS = 3  # of which one may leave behind what another tells, where they have no date
+_CLAUSES = "who|which|whose|when|while|as|where|after|because|since|before|if"  # what other clauses begin with
+_GOING_ON = re.compile(  # a state that does not last: "is searching", "were still missing", "continues to rise"
+    rf"^(?:(?!\b(?:{_CLAUSES})\b).){{0,200}}?\b"
+    r"(?:(?:is|are)(?: (?:now|also|currently|being|not|yet|widely|reportedly))* (?:reported missing"
+    r"|(?!according|during|nothing|anything|willing|lacking|amazing|interesting|surprising)[a-z]{2,}ing)"
+    r"|(?:is|are|was|were)(?: (?:still|also|not|yet))* (?:being|in a coma|on life support"
+    r"|in (?:critical|grave|serious|stable) condition|trapped|at large|missing|unknown|unclear|uncertain|known"
+    r"|(?:search|digg|fight|battl|try|struggl|wait|prepar|hunt|investigat|negotiat)ing)"
+    r"|continues? to|still|looks? (?:un)?likely|faces? up to)\b",
     re.IGNORECASE,
 )
-_FOR = re.compile(  # the day that a forecast is for
-    rf"\b(?:(next )?({'|'.join(DAYS)})|(tonight|this (?:afternoon|evening))|(tomorrow)|(this weekend))\b", re.IGNORECASE
-)
-SMALL_NUMBERS = (
-    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-)
-_SCALE = {"million": 1_000_000, "thousand": 1_000}
-_TOLL_NUMBER = (  # no part of another, no price, no year
-    rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
-    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})(?![\w%-]|[.,]\d)"
-)
-_NEAR = r"(?:\s+(?!and\b|or\b|but\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
-_TOLLS = {  # by what is counted: words right after the number, or some words before it
-    what: (
-        re.compile(rf"\b{_TOLL_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
-        re.compile(
-            rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_TOLL_NUMBER}(?!\s*(?:hour|day|year|mile|km))", re.IGNORECASE
-        ),
-    )
-    for what, after, before in (
-        ("dead", "dead|deaths|died|killed|bodies|fatalities", "death toll|killed|killing|kills|toll"),
-        ("hurt", "injured|wounded|hurt|injuries", "injured|injuring|wounded|wounding"),
-        ("missing", "missing|unaccounted", "(?!)"),
-        ("homeless", "homeless|evacuated|displaced", "(?!)"),
-    )
-}
-_TOLL_PARTS = (
-    *("kill", "dead", "death", "died", "bodies", "fatal", "toll", "injur", "wound", "hurt"),
-    *("missing", "unaccounted", "homeless", "evacuat", "displac"),
-)
-_PASSING = ("coma", "condition", "life support", "hospital", "trapped", "at large", "missing")
-_DAY = ("day", "tonight", "tomorrow", "afternoon", "evening", "weekend")
-_PENDING = re.compile(  # a state that does not last
-    r"\b(?:in a coma|in (?:critical|grave|serious|stable) condition|on life support|hospitali[sz]ed|trapped|at large"
-    r"|(?:is|are|was|were|remains?|still) (?:still )?missing)\b",
-    re.IGNORECASE,
-)
-_ENDED = re.compile(
-    r"\b(?:died|dies|dead|death|buried|funeral|released|freed|rescued|found|captured|arrested|recovered)\b",
-    re.IGNORECASE,
-)
-_CAPITALIZED = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _ALIKE = 2  # words that the tolls of one event share at least
 
 
-def has(text: str, parts: Sequence[str]) -> bool:
-    """Whether a text has one of these parts, in any case: quicker than a pattern that nearly no sentence matches."""
-    return any(map(text.lower().__contains__, parts))
-
-
-def tolls(text: str) -> dict[str, int]:
-    """How many were killed, hurt, missing or made homeless, as far as a sentence says.
-
-    Examples
-    --------
-    >>> tolls("At least 80,000 people were killed and two were missing, officials said.")
-    {'dead': 80000, 'missing': 2}
-    """
-    found: dict[str, int] = {}
-    if not has(text, _TOLL_PARTS):  # most sentences
-        return found
-    for what, patterns in _TOLLS.items():
-        if numbers := [_value(match[1]) for pattern in patterns for match in pattern.finditer(text)]:
-            found[what] = max(numbers)
-    return found
-
-
-def _value(number: str) -> int:
-    figure, _, scale = number.lower().replace(",", "").partition(" ")
-    return SMALL_NUMBERS.index(figure) if figure in SMALL_NUMBERS else int(float(figure) * _SCALE.get(scale, 1))
-
-
 def looks_ahead(text: str) -> bool:
-    """Whether it says what is still to come.
+    """Whether a sentence says what is still to come.
 
     Examples
     --------
     >>> looks_ahead("The results will be announced."), looks_ahead("The results were announced.")
     (True, False)
     """
-    return _AHEAD.search(text) is not None
+    return _COMING.search(text) is not None
 
 
-def forecast_day(text: str, told: datetime) -> datetime | None:
-    """The last day for which a sentence that was told on another announces something; None where it names no day.
-
-    Examples
-    --------
-    >>> friday = datetime(2024, 3, 15)
-    >>> forecast_day("Results will be announced on Monday.", friday).day, forecast_day("It will rain.", friday)
-    (18, None)
-    """
-    named = _FOR.findall(text) if has(text, _DAY) else []
-    if not named or not looks_ahead(text):
-        return None
-    days = []
-    for next_week, weekday, today, tomorrow, _ in named:
-        name = weekday.lower() or "sunday"  # the weekend ends with it
-        ahead = (DAYS.index(name) - told.weekday()) % 7 + 7 * bool(next_week)
-        days.append(0 if today else 1 if tomorrow else ahead)
-    return told + timedelta(max(days))
-
-
-def overtaken(texts: Sequence[str], told: Sequence[datetime | None]) -> npt.NDArray[np.bool_]:
-    """Which sentences a later one overtakes; `told` are the dates of their documents.
-
-    A forecast is overtaken when a later document is of the day it speaks of, or past it; a number of victims, when a
-    later document tells a larger one of the same event; a number of the missing, when it tells another one; that
-    somebody is in a coma or missing, when it tells how that ended.
+def passes(text: str) -> bool:
+    """Whether a sentence tells what is going on or still to come, so that the next day's news may change it.
 
     Examples
     --------
-    >>> first, last = datetime(2024, 3, 14), datetime(2024, 3, 19)
-    >>> texts = ["Ten people died in the Brenn flood.", "The Brenn flood killed 14.", "Schools will open on Friday."]
-    >>> overtaken(texts, [first, last, first]).tolist()
-    [True, False, True]
+    >>> [passes(text) for text in ("Divers were searching the bay.", "Schools will open.", "It said it would pay.")]
+    [True, True, False]
     """
-    days = [None if time is None else time.date() for time in told]
-    latest = max((day for day in days if day is not None), default=None)
+    return _COMES.search(text) is not None or _GOING_ON.search(text) is not None
+
+
+def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+    """Which sentences tell a state that later documents have left behind.
+
+    Such a sentence says what was going on or still to come (`passes`), and a document of a later day follows. In three
+    or more documents without dates, every announcement counts as past, unless half of the documents begin with one:
+    then the event itself is still to come.
+
+    Examples
+    --------
+    >>> days = [datetime(2024, 3, 14), datetime(2024, 3, 19)]
+    >>> passing(["Divers were searching.", "The wreck was found."], days, [0, 1]).tolist()
+    [True, False]
+    """
+    latest = max((time.date() for time in times if time is not None), default=None)
+    undated = np.array([time is None for time in times])
     out = np.zeros(len(texts), np.bool_)
-    if latest is None or days.count(latest) + days.count(None) == len(days):
-        return out
-    dated = [(i, text, time) for i, (text, time) in enumerate(zip(texts, told, strict=True)) if time is not None]
-    for i, text, time in dated:
-        ahead = forecast_day(text, time)
-        out[i] = ahead is not None and ahead.date() <= latest and time.date() < latest
-    pending = [one for one in dated if has(one[1], _PASSING) and _PENDING.search(one[1])]
-    ended = [one for one in dated if _ENDED.search(one[1])] if pending else []
-    ends = [(time.date(), frozenset(_CAPITALIZED.findall(text))) for _, text, time in ended]
-    for i, text, time in pending:
-        here = frozenset(_CAPITALIZED.findall(text))
-        out[i] |= any(day > time.date() and not here.isdisjoint(names) for day, names in ends)
-    counts = [(i, time.date(), found, set(words(text))) for i, text, time in dated if (found := tolls(text))]
-    for i, day, own, said in counts:
-        for _, later, others, also in counts:
-            if later > day and len(said & also) >= _ALIKE:
-                out[i] |= any(_changed(what, n, others.get(what, n)) for what, n in own.items())
+    for i, (text, time) in enumerate(zip(texts, times, strict=True)):
+        out[i] = _COMES.search(text) is not None if time is None else time.date() != latest and passes(text)
+    leads = np.array([i for i in first_sentences(documents).values() if undated[i]], np.int64)
+    if leads.size < FEWEST_DOCUMENTS or 2 * out[leads].sum() >= leads.size:
+        out &= ~undated
     return out
 
 
-def _changed(what: str, before: int, after: int) -> bool:
-    return after != before if what == "missing" else after > before
+def first_sentences(documents: Sequence[int]) -> dict[int, int]:
+    """The number of the first sentence of each document."""
+    return {document: i for i, document in reversed([*enumerate(documents)])}
 
 
-class Kind(NamedTuple):
-    """A kind of document, what its sentences say that it is read for, and where the introduction of a paper begins."""
+def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
+    """Which sentences tell a number of victims that a later document corrects.
 
-    name: str
-    says: re.Pattern[str]
-    introduction: int = 0
-
-
-def text_kind(text: str, talk: bool = False) -> Kind | None:
-    """What kind of document it is, "talk", "paper" or "law", if it is of one.
+    A later document tells a larger number for the same event, or begins with another number. Among documents without
+    dates, the largest number of dead with which a document begins is the last. `times` and `documents` are the date and
+    the number of the document of each sentence.
 
     Examples
     --------
-    >>> text_kind("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, text_kind("The minutes are present.")
-    ('talk', None)
+    >>> days = [datetime(2024, 3, 14), datetime(2024, 3, 19)]
+    >>> corrected(["Ten people died in the Brenn flood.", "The Brenn flood killed 14."], days, [0, 1]).tolist()
+    [True, False]
     """
-    for kind, (least, head) in _HEADS.items():
-        if (talk and kind == "talk") or len({found.lower() for found in head.findall(text)}) >= least:
-            begins = _INTRODUCTION.search(text) if kind == "paper" else None
-            return Kind(kind, _SAID[kind], begins.start() if begins else 0)
-    return None
+    out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
+    counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
+    undated = [one for one in counts if one[0] in leads and times[one[0]] is None and "dead" in one[1]]
+    largest = sorted(undated, key=lambda one: one[1]["dead"].number)[-1:]
+    for i, own, said in counts:
+        for j, others, also in largest if times[i] is None else counts:
+            if documents[i] == documents[j] or not _is_later(times[i], times[j]) or len(said & also) < _ALIKE:
+                continue
+            for what in own.keys() & others.keys() if times[i] is not None else own.keys() & {"dead"}:
+                out[i] |= own[what].is_corrected_by(others[what], j in leads or what == "missing")
+    return out
+
+
+def _is_later(one: datetime | None, other: datetime | None) -> bool:
+    """Whether the other document is later, or may be because neither has a date."""
+    return one is other if one is None or other is None else other.date() > one.date()

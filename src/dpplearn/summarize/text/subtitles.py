@@ -1,4 +1,4 @@
-"""Subtitles, SubRip and WebVTT: what is said, in sentences, without numbers, times, sounds, songs and credits."""
+"""Read subtitles, SubRip and WebVTT: spoken sentences, without numbers, times, sounds, songs and credits."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def read_subtitles(source: str) -> list[Part]:
             held = ""
         if _CREDITED.search(cue[3]):
             continue
-        spoken = [_said(line.strip()) for line in cue[3].splitlines()]
+        spoken = [_spoken_words(line.strip()) for line in cue[3].splitlines()]
         for said in spoken:
-            if said in shown:  # of lines that roll up, each is shown again above the next
+            if said in shown:  # lines that roll up are shown again above the next one
                 continue
             speaker = _SPEAKER.match(said)
             if held and (speaker or is_closed(held)):
@@ -55,7 +55,7 @@ def read_subtitles(source: str) -> list[Part]:
                 held = ""
             held += " " + (said[speaker.end() :] if speaker else said)
         shown, before = spoken, _seconds(cue[2])
-    return [("paragraph", one.strip()) for one in [*ended, held] if one.strip()]
+    return [("paragraph", text.strip()) for text in [*ended, held] if text.strip()]
 
 
 def _seconds(clock: str) -> float:
@@ -63,7 +63,7 @@ def _seconds(clock: str) -> float:
     return sum(60.0**i * float(part) for i, part in enumerate(parts))
 
 
-def _said(line: str) -> str:
+def _spoken_words(line: str) -> str:
     """The words of a line."""
     line = html.unescape(_STYLE_TAG.sub("", line)).strip()
     if _SONG.search(line) or _WHOLE.match(line):

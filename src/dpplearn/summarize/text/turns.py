@@ -1,9 +1,9 @@
-"""Turns of chats and transcripts: the label that says who speaks and when, told by its repeating down the document.
+"""Find the turns of chats and transcripts by the labels that say who speaks and when, again and again.
 
 A label stands at the head of a line and is made of a time, a name, or both: `[14/09/2024, 09:12:01] Ann:`,
 `09:12 Ann:`, `Ann (00:01:02):`, `Ann, [14.09.2024 09:12]`, `ANN:`. One such line says nothing; many say that
-the document is a conversation. Where most times have a name beside them, a line with a time and no name is what the
-program says.
+the document is a conversation, and so do three with a day and a name. Where most times have a name beside them, a line
+with a time and no name is what the program says.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{
 _DIGITS = re.compile(r"[0-9][:.][0-9]{2}")  # which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
+_DAY_FIRST = re.compile(rf"\W?{_DATE}")
 _NAME_LENGTH = 44  # characters of a name, and the colon after it
 _COLON = re.compile("[:：]")
 _NAME = r"[~@+*]?\s?[^\W_][^\n:<>\[\]{}|!?\"“”;=]{0,39}?"
@@ -52,6 +53,7 @@ class _Label(NamedTuple):
     name: str  # "" without
     said: int  # where the words begin if the name is one
     sure: bool = True  # the time stands in brackets or alone
+    dated: bool = False  # the time has a day
 
 
 def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
@@ -80,8 +82,8 @@ def _timed(line: str) -> _Label | None:
         name = match["nick"] or match["name"] or ""
         if not _is_name(name):
             name = ""
-        end = match.end("sep")
-        return _Label(end, name, match.end() if name else end, bool(match["bracket"]) or end == len(line))
+        end, dated = match.end("sep"), _DAY_FIRST.match(line) is not None
+        return _Label(end, name, match.end() if name else end, bool(match["bracket"]) or end == len(line), dated)
     match = _NAME_FIRST.match(line)
     return _Label(match.end(), match["name"], match.end()) if match and _is_name(match["name"]) else None
 
@@ -94,20 +96,20 @@ def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[
     """Turns of a document with times; where most have a name, what has none is the program's."""
     stamped = [label for label in labels if label is not None]
     times = Counter(label.name for label in stamped if label.name)
-    named = sum(number for number in times.values() if number > 1)
-    told = named >= _FEWEST_LABELS and 20 * named >= len(lines)
-    if not told and (len(stamped) < _FEWEST_LABELS or 4 * sum(label.sure for label in stamped) < len(lines)):
+    n_named = sum(times[label.name] > 1 or label.dated for label in stamped if label.name)
+    is_talk = n_named >= _FEWEST_LABELS and 20 * n_named >= len(lines)
+    if not is_talk and (len(stamped) < _FEWEST_LABELS or 4 * sum(label.sure for label in stamped) < len(lines)):
         return None
-    spoken = 2 * times.total() >= len(stamped) and named > 0
-    found: list[Turn | None] = []
+    spoken = 2 * times.total() >= len(stamped) and n_named > 0
+    turns: list[Turn | None] = []
     for line, label in zip(lines, labels, strict=True):
         if label is None:
-            found.append(None)
+            turns.append(None)
         elif spoken and not label.name and label.end < len(line):
-            found.append(Turn(len(line), "banner"))
+            turns.append(Turn(len(line), "banner"))
         else:
-            found.append(_turn(line, label.said if spoken else label.end))
-    return found
+            turns.append(_turn(line, label.said if spoken else label.end))
+    return turns
 
 
 def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:

@@ -1,4 +1,4 @@
-"""How long a text is, in bytes, words, sentences or tokens, and how long its summary is to be."""
+"""Measure texts in bytes, words, sentences or tokens, and say how long a summary is to be."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpplearn.summarize.text.words import SINGLE
 
 Unit = str | Callable[[str], float]
 UNITS = ("bytes", "words", "sentences", "tokens")
-_JOINT = {"bytes": 1.0, "tokens": 0.25}  # what a byte takes, and so a line's end
+_JOINT = {"bytes": 1.0, "tokens": 0.25}  # the length of a byte, and so of a line's end
 
 # Scripts written without spaces. A Chinese character or a Japanese kana counts as a word, as editors count them; Thai,
 # Lao, Khmer and Burmese words have about four letters (the signs above and below them not counted).
@@ -29,7 +29,7 @@ _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_CHARACTERS}]|[^{_CHARACTERS}{_LETTERS}
 _LETTERS_A_WORD = 4
 
 Budget: TypeAlias = float | str
-AUTO = "auto"  # what suits the text
+AUTO = "auto"  # a length that suits the text
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
 
@@ -41,7 +41,7 @@ def check_unit(unit: Unit) -> Unit:
 
 
 def unit_name(unit: Unit) -> str:
-    """What to call the unit in a message."""
+    """The unit's name in messages."""
     return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
 
 
@@ -87,11 +87,8 @@ def _count_chunk(chunk: str) -> int:
     """Words in a text without spaces; one of up to four characters is a word, such as a name quoted in English."""
     if len(UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
         return 1
-    count = 0
-    for piece in _PIECE.finditer(chunk):
-        letters = len(UNSPACED.findall(piece["run"] or ""))  # without, punctuation between is no word
-        count += -(-letters // _LETTERS_A_WORD) if letters else any(map(str.isalnum, piece[0]))
-    return count
+    sizes = ((len(UNSPACED.findall(piece["run"] or "")), piece[0]) for piece in _PIECE.finditer(chunk))
+    return sum(ceil(n / _LETTERS_A_WORD) if n else any(map(str.isalnum, text)) for n, text in sizes)
 
 
 def length(text: str, unit: Unit) -> float:
@@ -117,7 +114,7 @@ def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
 
 
 def limit(budget: float, unit: Unit) -> float:
-    """The bound on the sum of costs: the last sentence has no joint after it, and what is counted is counted whole.
+    """The bound on the sum of costs: the last sentence has no joint after it, and a budget counts whole units.
 
     Examples
     --------
@@ -150,14 +147,20 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     """The longest beginning of a text that fits, at a word's end where there is one."""
     if unit == "sentences" or length(text, unit) <= budget:
         return text
+
+    def most(parts: Sequence[str], before: str, between: str) -> int:
+        """How many parts fit."""
+        sizes = range(1, len(parts) + 1)
+        return bisect_left(sizes, True, key=lambda n: length(before + between.join(parts[:n]), unit) > budget)
+
     words = text.split()
-    kept = bisect_left(range(1, len(words) + 1), 1, key=lambda n: length(" ".join(words[:n]), unit) > budget)
+    kept = most(words, "", " ")
     head, rest = " ".join(words[:kept]), " ".join(words[kept : kept + 1])
     if head and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
     before, rest = (f"{head} ", rest) if head else ("", text)
-    end = bisect_left(range(1, len(rest) + 1), 1, key=lambda n: length(before + rest[:n], unit) > budget)
+    end = most(rest, before, "")
     while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
         end -= 1
     return before + rest[:end] if end else head
@@ -197,7 +200,7 @@ def suited(words: float) -> float:
 
 
 def check_length(budget: Budget, unit: Unit) -> None:
-    """Whether this says how long a summary is to be, whatever the text."""
+    """Raise if a budget and its unit cannot say how long a summary is to be."""
     check_unit(unit)
     if budget != AUTO and share_of(budget) is None:
         check_budget(budget, unit)

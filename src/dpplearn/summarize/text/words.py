@@ -1,4 +1,4 @@
-"""Characters and words of a text, lists of words kept as data, and whether a text clearly is not English."""
+"""Characters and words of a text, lists of words kept as data, and how to see that a text is not English."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpplearn.rouge.stems import Memory
 WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-# Characters that say nothing on their own once a sentence stands alone: control characters other than white space,
+# Characters without a meaning once a sentence stands alone: control characters other than white space,
 # the byte order mark, soft hyphens, and the marks that open or close a change of writing direction.
 INVISIBLE = "\u00ad\u200b\u2060\ufeff" + "".join(
     chr(code)
@@ -25,7 +25,7 @@ INVISIBLE = "\u00ad\u200b\u2060\ufeff" + "".join(
 )
 UNSEEN = INVISIBLE + "\u200e\u200f"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
-BLANK = WHITE + UNSEEN  # of it a blank line is made
+BLANK = WHITE + UNSEEN  # a line of these is blank
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
@@ -48,7 +48,7 @@ _MARKS = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.categ
 SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 
 ENGLISH = "english"
-ANY = "any"  # of a model that takes each text for what it is in
+ANY = "any"  # language of a model that reads each text in its own language
 _STEMS = Tokenizer()  # as ROUGE counts them
 
 
@@ -73,7 +73,7 @@ _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
 
 def one_line(text: str) -> str:
-    """Collapse white space and leave out what cannot be seen.
+    """Collapse white space and leave out characters that cannot be seen.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def words(text: str) -> list[str]:
     >>> words("大桥关闭。 पुल बंद।")
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
-    if text.isascii() and _INSIDE.search(text) is None and text.isprintable():  # words are what stands between
+    if text.isascii() and _INSIDE.search(text) is None and text.isprintable():  # no sign is part of a word
         return text.encode().translate(_ASCII_APART).decode().split()
     return list(chain.from_iterable(map(_WORDS.__getitem__, text.split())))
 
 
-def _read(text: str) -> tuple[str, ...]:
+def _find_words(text: str) -> tuple[str, ...]:
     """The words of a text, or of a part of one between white space: no word has any inside."""
     pattern = _ASCII_WORD
     if not text.isascii():
@@ -128,12 +128,10 @@ def _read(text: str) -> tuple[str, ...]:
     if "," in text:
         text = _THOUSANDS.sub("", text)
     found: list[str] = pattern.findall(text.replace("_", " "))
-    if "'s" not in text:
-        return tuple(found)
-    return tuple(word[:-2].removesuffix(".") if "'" in word and word.endswith("'s") else word for word in found)
+    return tuple(word[:-2].removesuffix(".") if word.endswith("'s") else word for word in found)
 
 
-_WORDS = Memory(_read)  # of what stands between white space: the same again and again
+_WORDS = Memory(_find_words)  # the same stretches between white space come again and again
 
 
 _CODES = {
@@ -152,7 +150,7 @@ def normal_language(language: str | None) -> str | None:
 
 
 def is_latin(text: str) -> bool:
-    """Whether at least half of the letters are ASCII, so that ROUGE's tokens say what the text says.
+    """Whether at least half of the letters are ASCII, so that ROUGE, which reads these alone, sees the text.
 
     Examples
     --------
@@ -193,12 +191,12 @@ def word_lists(file: str) -> dict[str, frozenset[str]]:
 
 DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))
 
-_FEWEST_TOLD = 50  # words, below which nothing is said
+_ENOUGH_WORDS = 50  # of texts whose language is looked for
 _LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
 
 
 def foreign(texts: Iterable[str]) -> str | None:
-    """What the texts seem to be in if that clearly is not English, else None.
+    """The language or script of texts if that clearly is not English, else None.
 
     Examples
     --------
@@ -211,10 +209,10 @@ def foreign(texts: Iterable[str]) -> str | None:
     found = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
     letters = Counter(filter(str.isalpha, "".join(found)))
     other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
-    if letters.total() >= 4 * _FEWEST_TOLD and 2 * other.total() > letters.total():
+    if letters.total() >= 4 * _ENOUGH_WORDS and 2 * other.total() > letters.total():
         script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
         return "Chinese characters" if script == "CJK" else f"{script.title()} script"
-    if len(found) < _FEWEST_TOLD:
+    if len(found) < _ENOUGH_WORDS:
         return None
     counts = Counter(found)
     small = {
@@ -244,7 +242,7 @@ def _is_latin(c: str) -> bool:
 
 
 def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | None:
-    """The language whose lists are to be used: the one given, or what the texts seem to be in; None without a list.
+    """The language whose lists are to be used, given or seen in the texts; None for one without lists.
 
     Examples
     --------

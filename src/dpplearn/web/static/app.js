@@ -194,7 +194,7 @@ const selecting = new Selecting({
     };
     clearTimeout(retry);
     retry = setTimeout(act, 1000 * seconds);
-    notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
+    notice(`The server does not answer. The page tries again in ${seconds} s, and shows the last answer meanwhile.`, { label: "Try now", act });
   },
   settled: (whether) => ($("work").dataset.settled = whether),
   busy: (whether) => $("work").setAttribute("aria-busy", String(whether)),
@@ -202,7 +202,7 @@ const selecting = new Selecting({
 });
 
 onWait.report = (seconds) =>
-  notice(seconds ? `The server is busy. Trying again in ${Math.max(1, Math.round(seconds))} s.` : "");
+  notice(seconds ? `The server is busy. The page tries again in ${Math.max(1, Math.round(seconds))} s.` : "");
 
 Object.assign(actions, {
   rule(id, rule) {

@@ -56,8 +56,8 @@ function fill() {
 const verdict = (...words) => h("p", { class: "verdict" }, ...words);
 
 function ofPiece({ reason }) {
-  return [verdict("Not to choose from: ", bdi(reason), "."),
-    h("p", { class: "hint" }, "To choose from such pieces, too, change the documents and tick that there.")];
+  return [verdict("Not a candidate: ", bdi(reason), "."),
+    h("p", { class: "hint" }, "To choose from such pieces, too, click Change documents and tick the box there.")];
 }
 
 function ofSentence() {
@@ -72,7 +72,7 @@ function why() {
   const { chosen, included, excluded, reason, by } = statusOf(openId);
   if (excluded) return [verdict("Kept out of the summary, because you excluded it.")];
   if (chosen) return [verdict(`In the summary, sentence ${chosen.order}: `, bdi(chosen.words), ".")];
-  if (included) return [verdict("Included, but not in the summary: see the note there.")];
+  if (included) return [verdict("Included by you, but it is not in the summary: see the note there.")];
   if (!reason) {
     askWhy(openId);
     return [];
@@ -101,14 +101,14 @@ function numbers() {
   const { quality, contributions } = chosen ?? state.cluster.sentences[openId];
   const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
   const likely = typeof marginal === "number" && !included && !excluded
-    ? `, in a set that the model draws with probability ${percent(marginal)}${state.included.size + state.excluded.size ? ", given your choices" : ""}` : "";
+    ? `, in ${percent(marginal)} of the sets that the model draws${state.included.size + state.excluded.size ? ", given your choices" : ""}` : "";
   const toggle = (event) => {
     if (event.target.open === numbersOpen) return; // it was drawn again
     numbersOpen = event.target.open;
     if (anchor.isConnected) position(); // the card has another height now
   };
   const reasons = chosen?.reasons.filter(({ amount }) => amount !== 0).map(({ words, amount }) => [words, amount]) ?? [];
-  const compared = reasons.length ? [h("p", { class: "hint" }, "How many times as likely each reason makes it as the average sentence, as a logarithm (0.69 is twice):"),
+  const compared = reasons.length ? [h("p", { class: "hint" }, "How much likelier than the average sentence each reason makes it, as a logarithm (0.69 is twice as likely):"),
     table(Object.fromEntries(reasons))] : [];
   return h("details", { open: numbersOpen, "aria-label": "Numbers", on: { toggle } }, h("summary", {}, "Numbers"), ...compared,
     h("p", { class: "hint" }, `Quality ${quality.toFixed(2)}${likely}. The terms of log q² = ${signed(sum)}:`), table(contributions));

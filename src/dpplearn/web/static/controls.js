@@ -76,10 +76,10 @@ function showControls() {
 const sentence = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function weighs(diversity) {
-  if (diversity === 0.5) return "As the model learned it.";
-  if (diversity === 0) return "Only quality counts. Repetition is not avoided.";
-  if (diversity === 1) return "Only variety counts. Quality does not.";
-  return `${diversity < 0.5 ? "Quality" : "Variety"} counts more than the model learned.`;
+  if (diversity === 0.5) return "As the model learned.";
+  if (diversity === 0) return "Only quality counts, so sentences may repeat each other.";
+  if (diversity === 1) return "Only variety counts, and not quality.";
+  return `${diversity < 0.5 ? "Quality" : "Variety"} counts more than in the learned model.`;
 }
 
 /** The same room in another unit: about as much of the text. */

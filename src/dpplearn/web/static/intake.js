@@ -77,7 +77,7 @@ async function inMemory(draft) {
   try {
     return new File([await draft.file.arrayBuffer()], draft.file.name, { type: draft.file.type });
   } catch {
-    errors.set(draft.key, "This cannot be read. It may be a folder, or it changed after you chose it: remove it and choose the file again.");
+    errors.set(draft.key, "This cannot be read. It may be a folder, or it may have changed: remove it and choose the file again.");
     return null;
   }
 }
@@ -115,7 +115,7 @@ export function refuse(error) {
 }
 
 function showBeside(message) {
-  tell({ message, detail: "What to change stands beside the document above." });
+  tell({ message, detail: "See the message beside the document above." });
   render();
 }
 

@@ -112,7 +112,7 @@ export function updateLists() {
   $("note").textContent = selection.note;
   $("summary-empty").hidden = count > 0;
   $("summary-empty").textContent = state.excluded.size === state.cluster.sentences.length
-    ? "Every sentence is excluded." : "No sentence fits into this budget. Give it more room.";
+    ? "Every sentence is excluded." : "No sentence fits this length. Choose a greater length.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
   $("facts").replaceChildren(...facts(selection));
   $("left-out").hidden = out.length === 0;
@@ -146,7 +146,7 @@ function updateRules() {
 /** The result in a sentence, for screen readers. */
 export function inWords() {
   const { selection } = state;
-  const left = selection.again.size ? `, ${number(selection.again.size)} good ones left out as repetition` : "";
+  const left = selection.again.size ? `, ${number(selection.again.size)} good ones left out because they repeat others` : "";
   return `${plural(selection.selected.length, "sentence")}, ${number(selection.length)} of `
     + `${measured(selection.budget, selection.unit)}${left}. ${selection.note}`;
 }

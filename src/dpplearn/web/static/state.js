@@ -69,10 +69,10 @@ const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit
 
 /** In words, for the tooltip and screen readers: the record's own. */
 export function describe(id) {
-  if (pieceOf(id)) return `Not to choose from: ${pieceOf(id).reason}`;
+  if (pieceOf(id)) return `Not a candidate: ${pieceOf(id).reason}`;
   const { chosen, excluded, reason } = statusOf(id);
   if (!state.selection) return "";
   if (excluded) return "Excluded by you";
   if (chosen) return [`In the summary, sentence ${chosen.order}`, chosen.words].filter(Boolean).join(": ");
-  return reason ? `Left out: ${reason}` : "Left out: a click says why";
+  return reason ? `Left out: ${reason}` : "Left out. Click to see why.";
 }

@@ -1,4 +1,4 @@
-"""A file to be read, how much it may take, and the process of its own that reads it: what breaks there is one line."""
+"""Read files that are no plain text in a process of their own, within limits, where a damaged file is one error."""
 
 from __future__ import annotations
 
@@ -20,14 +20,7 @@ LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf"
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one file that is no plain text.
-
-    Examples
-    --------
-    >>> Limits().check("book.pdf", "pages", 3_000)
-    Traceback (most recent call last):
-    ValueError: book.pdf must have at most 2,000 pages, but has 3,000. Split it.
-    """
+    """Of one file that is no plain text."""
 
     size: int = 100_000_000  # bytes of the file
     unpacked: int = 100_000_000  # bytes of all that is unpacked from it
@@ -50,7 +43,7 @@ LIMITS = Limits()
 
 @dataclass(frozen=True)
 class DocumentFile:
-    """The bytes of a file, what it is called, its place for messages, and its encoding where that is known."""
+    """The bytes of a file, its name, its place for messages, and its encoding where that is known."""
 
     data: bytes
     name: str
@@ -65,14 +58,14 @@ class DocumentFile:
 
     @property
     def opening(self) -> str:
-        """How its text begins, whatever cannot be decoded left out."""
+        """How its text begins, without what cannot be decoded."""
         usual = "utf-16" if self.data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
         return self.data[:2000].decode(self.encoding or usual, "ignore").removeprefix("\ufeff")
 
 
 @dataclass(frozen=True)
 class Apart:
-    """A `parse` of `FileKind` that is named, "module:function", and called in another process."""
+    """A `parse` of `FileKind`, named "module:function", that is called in another process."""
 
     function: str
 
@@ -87,7 +80,7 @@ class Apart:
             ) from None
         documents, remarks = json.loads(answer)
         file.remarks.extend(remarks)
-        return [Document(**one) for one in documents]
+        return [Document(**fields) for fields in documents]
 
 
 def parse_here(function: str, file: DocumentFile) -> bytes:
@@ -101,19 +94,13 @@ def parse_here(function: str, file: DocumentFile) -> bytes:
         raise ValueError(
             f"{place} takes more than {file.limits.memory / 1e9:.1f} GB of memory to read. Split it."
         ) from None
-    except Exception as error:  # a damaged file is not the end of the others
-        if not is_damage(error):
-            raise  # what a reader says of a file, or a fault of ours
+    except Exception as error:
+        modules = (frame.f_globals.get("__name__", "").partition(".")[0] for frame, _ in walk_tb(error.__traceback__))
+        if [name for name in modules if name in (*LIBRARIES, "dpplearn")][-1] == "dpplearn":
+            raise  # what a reader of ours says of a file, or a fault of ours; else a library choked on a damaged file
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    return json.dumps([[vars(one) for one in documents], file.remarks]).encode()
-
-
-def is_damage(error: BaseException) -> bool:
-    """Whether a library choked on a file; any other error is a fault of ours."""
-    names = (str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__))
-    last = [name for name in names if name in (*LIBRARIES, "dpplearn")][-1]
-    return last in LIBRARIES
+    return json.dumps([[vars(document) for document in documents], file.remarks]).encode()
 
 
 def import_reader(module: str, place: object, kind: str) -> Any:

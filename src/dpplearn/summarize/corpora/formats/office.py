@@ -1,4 +1,4 @@
-"""Word and OpenDocument texts (.docx, .odt) as HTML, by what their styles and numbering say, and rich text (.rtf).
+"""Read Word and OpenDocument texts (.docx, .odt) by their styles and numbering, and rich text (.rtf).
 
 Word files are converted by mammoth, in their final version, and rich text by striprtf.
 """
@@ -20,44 +20,37 @@ from dpplearn.summarize.text.words import STOPS, word_set
 
 # Built-in styles of Word, by how their names begin (in English, whatever language Word speaks) and by their .ids.
 WORD_STYLES = {
-    "h1.title": ("Title", ".Title"),
-    "h2": ("Subtitle", "heading", *(f".Heading{level}" for level in range(1, 10))),
-    "p.toc": ("toc", "table of figures", "index", *(f".TOC{level}" for level in range(1, 10))),
-    "p.navigation": ("header", "footer", ".Header", ".Footer"),
-    "p.caption": ("caption", ".Caption"),
-    "blockquote": ("Quote", "Intense Quote", "Block Text"),
-    "p.references": ("Bibliography",),
-    "pre": ("HTML Preformatted", "macro"),
-    "p.byline": ("Signature",),
-    "ul > li": ("List Bullet",),
-    "ol > li": ("List Number",),
+    "h1.title": "Title .Title",
+    "h2": "Subtitle heading " + " ".join(f".Heading{level}" for level in range(1, 10)),
+    "p.toc": "toc table_of_figures index " + " ".join(f".TOC{level}" for level in range(1, 10)),
+    "p.navigation": "header footer .Header .Footer",
+    "p.caption": "caption .Caption",
+    "blockquote": "Quote Intense_Quote Block_Text",
+    "p.references": "Bibliography",
+    "pre": "HTML_Preformatted macro",
+    "p.byline": "Signature",
+    "ul > li": "List_Bullet",
+    "ol > li": "List_Number",
 }
 STYLE_MAP = "\n".join(
-    "p" + (style if style[0] == "." else f"[style-name^='{style}']") + f" => {element}:fresh"
+    "p" + (style if style[0] == "." else f"[style-name^='{style.replace('_', ' ')}']") + f" => {element}:fresh"
     for element, styles in WORD_STYLES.items()
-    for style in styles
+    for style in styles.split()
 )
 _BOLD_LINE = re.compile(r"<p><strong>((?:(?!</?(?:p|strong)\b).)*)</strong></p>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh][^>]*>)<p>((?:(?!</?p\b).)*)</p>(</t[dh]>)", re.DOTALL)
 _NOTE_ITEM = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
-_RTF_TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 _BACK = re.compile(r'<a href="#(?:foot|end)note-ref[^"]*">↑</a>')
+_RTF_TITLE = re.compile(rb"\{\\title\s([^{}\\]{1,300})\}")  # among what the file says of itself
 
 # Of OpenDocument: what was struck out, comments, what describes pictures, the numbers of notes, lists of contents.
 DROPPED = word_set(
     "tracked-changes annotation annotation-end note-citation title desc forms ruby-text hidden-text hidden-paragraph "
     "table-of-content illustration-index table-index user-index alphabetical-index settings scripts"
 )
-ODF_STYLES = {
-    "title": "title",
-    "subtitle": "heading",
-    **dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "caption"),
-    "quotations": "quotation",
-    "preformatted_20_text": "code",
-    "signature": "byline",
-    "bibliography_20_1": "reference",
-    **dict.fromkeys(("header", "footer"), "navigation"),
-}
+ODF_STYLES = {"title": "title", "subtitle": "heading", "quotations": "quotation", "preformatted_20_text": "code"}
+ODF_STYLES |= {"signature": "byline", "bibliography_20_1": "reference", "header": "navigation", "footer": "navigation"}
+ODF_STYLES |= dict.fromkeys(("caption", "illustration", "figure", "table", "drawing"), "caption")
 LONGEST_CELL = 300  # characters: a row with a longer one lays out a page
 
 
@@ -76,7 +69,7 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
 
 
 def as_heading(found: re.Match[str]) -> str:
-    """A short line in bold without a stop is what many have for a heading."""
+    """Make a heading of a short line in bold without a stop, as many writers do."""
     words = re.sub("<[^>]*>", "", found[1]).strip()
     short = bool(words) and len(words.split()) <= WORDS_OF_HEADING and words[-1] not in STOPS + ",;:"
     return f"<h2>{found[1]}</h2>" if short else found[0]
@@ -87,7 +80,7 @@ def read_odt(package: Package, name: str) -> Document:
     if b"encryption-data" in package.optional("META-INF/manifest.xml"):
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
     root, notes = package.xml("content.xml"), list[Part]()
-    styles = {one.get("name", ""): one.get("parent-style-name", "") for one in root.iter("style")}
+    styles = {style.get("name", ""): style.get("parent-style-name", "") for style in root.iter("style")}
     parts = [*odt_parts(root, "paragraph", styles, notes), *notes]
     title = next((part for part in parts if part[0] == "title"), None)
     if title is not None:
@@ -97,9 +90,9 @@ def read_odt(package: Package, name: str) -> Document:
 
 
 def odt_parts(element: Element, kind: str, styles: dict[str, str], notes: list[Part]) -> Iterator[Part]:
-    """The blocks in an element of OpenDocument, of a kind where no style says otherwise; notes are added to others.
+    """The blocks in an element of OpenDocument, of the given kind unless a style says otherwise; notes are appended.
 
-    Styles that a writer made are known by the built-in ones that they are made of. Text in frames stands after its
+    A style that a writer made is known by the built-in style that it is made of. Text in frames comes after its
     paragraph.
     """
     for child in element:
@@ -125,14 +118,13 @@ def words_of(element: Element) -> str:
     """The words of an element, without those of its notes and frames."""
     parts = [" " if element.tag in ("s", "tab", "line-break", "p") else "", element.text or ""]
     for child in element:
-        if child.tag not in DROPPED and child.tag not in ("note", "frame"):
-            parts.append(words_of(child))
+        parts.append("" if child.tag in DROPPED | {"note", "frame"} else words_of(child))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
 def parse_rtf(file: DocumentFile) -> list[Document]:
-    """The text of rich text: a paragraph for each line, told apart as those of a plain text are, and rows of tables."""
+    """Rich text, read as plain text is: a paragraph for each line, and rows of tables."""
     from dpplearn.summarize.corpora.documents import plain_document
 
     if not file.data.rstrip(b"\0 \r\n").endswith(b"}"):
@@ -141,12 +133,12 @@ def parse_rtf(file: DocumentFile) -> list[Document]:
     text = rtf_to_text(file.data.decode("latin-1"), encoding="cp1252", errors="replace")
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of units are one character
     document = plain_document(file.name, "\n\n".join(map(as_paragraph, filter(str.strip, text.split("\n")))))
-    named = _RTF_TITLE.search(file.data[:20_000])
-    return [replace(document, title=named[1].decode("latin-1").strip()) if named else document]
+    title = _RTF_TITLE.search(file.data[:20_000])
+    return [replace(document, title=title[1].decode("latin-1").strip()) if title else document]
 
 
 def as_paragraph(line: str) -> str:
-    """A line, or a row of a table, whose cells each end with a bar; one cell alone is a frame around text.
+    """A line as a paragraph or as a row of a table, whose cells each end with a bar; one cell frames a text.
 
     Examples
     --------

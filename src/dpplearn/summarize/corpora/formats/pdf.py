@@ -1,4 +1,4 @@
-"""PDF: words and their places by pdfium, the rest by how pages are set."""
+"""Read PDF files: pdfium gives the words and their places, and `pdf_layout` makes blocks of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
         if raw.FPDF_GetLastError() == raw.FPDF_ERR_PASSWORD and b"/Encrypt" in file.data:
             raise ValueError(f"{file.place} is protected by a password. Save it without, then give it again.") from None
         raise ValueError(f"{file.place} is cut off or damaged: it is no whole PDF file. Get it again.") from None
-    try:
+    with closing(pdf):
         file.limits.check(file.place, "pages", len(pdf))
         pages: list[list[Word]] = []
         for number in range(len(pdf)):
@@ -49,17 +49,14 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
             with suppress(pdfium.PdfiumError), closing(pdf[number]) as page, closing(page.get_textpage()) as text:
                 pages[-1] = PageReader(raw, text.raw).words()  # none where a page alone is damaged
         title = given_title(pdf)
-    finally:
-        pdf.close()
-    check_words(pages, file.place)
+    check_words([word.text for page in pages for word in page], len(pages), file.place)
     return [Document.of_blocks(file.name, *page_blocks(pages, title))]
 
 
-def check_words(pages: list[list[Word]], place: object) -> None:
-    """Refuse what has no text, or none that can be told."""
-    words = [word.text for page in pages for word in page]
-    if len(words) < FEWEST * len(pages) or not pages:
-        what = "no text" if not words else f"only {len(words)} words on {len(pages)} pages"
+def check_words(words: list[str], n_pages: int, place: object) -> None:
+    """Refuse a file that has no text, or none whose characters are known."""
+    if len(words) < max(FEWEST * n_pages, 1):
+        what = "no text" if not words else f"only {len(words)} words on {n_pages} pages"
         raise ValueError(f"{place} has {what}: it may be a scan. Recognise its text first (OCR), then give it again.")
     text = "".join(words)
     if 3 * len(_UNREADABLE.findall(text)) > len(text):
@@ -68,15 +65,14 @@ def check_words(pages: list[list[Word]], place: object) -> None:
 
 def given_title(pdf: Any) -> str | None:
     """What the file says it is called, unless that is the name of a file or of a program."""
-    try:
+    title = ""
+    with suppress(UnicodeError):
         title = " ".join(pdf.get_metadata_value("Title").split())
-    except UnicodeError:
-        return None
-    return title if len(title.split()) > 1 and len(title) < 300 and not _FILE_NAME.search(title) else None
+    return title if " " in title and len(title) < 300 and not _FILE_NAME.search(title) else None
 
 
 class PageReader:
-    """What pdfium says of the characters of a page; few questions for each, because each takes a microsecond."""
+    """Asks pdfium for the characters of a page, with few questions for each, because each takes a microsecond."""
 
     def __init__(self, raw: Any, text_page: Any) -> None:
         self.raw, self.page = raw, text_page
@@ -126,7 +122,7 @@ class PageReader:
         return min(x0, x1), max(x0, x1), abs(y1 - y0)
 
     def word(self, run: list[tuple[str, int]], turn: int) -> Word:
-        """The word of a run, without a small number after it: that is the mark of a note."""
+        """The word of a run, without a small number after it, which is the mark of a note."""
         first = run[0][1]
         left, right, size = self.box(first, turn)
         size = size or self.raw.FPDFText_GetFontSize(self.page, first) or 1.0

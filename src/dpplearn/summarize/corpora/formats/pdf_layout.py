@@ -87,13 +87,8 @@ class Line(NamedTuple):
     base: float
 
 
-class Gutter(NamedTuple):
-    """White between columns: where the right one begins, and the first and last rows beside it."""
-
-    lines: int  # in the shorter of the columns
-    x: float
-    first: int
-    last: int
+# White between columns: lines in the shorter one, where the right one begins, and the first and last rows beside it
+Gutter = tuple[int, float, int, int]
 
 
 class Group:
@@ -146,12 +141,12 @@ def lines_of(pages: list[list[Word]]) -> list[Line]:
     kept = without_edges([rows_of(words) for words in pages])
     sure = Counter(x for rows in kept for x in columns(rows, frozenset())[1])
     known = frozenset(x for x, times in sure.items() if PAGE_SHARE * times >= len(pages))
-    found = [(page, column) for page, rows in enumerate(kept) for column in columns(rows, known)[0]]
-    return [line for number, (page, column) in enumerate(found) for line in column_lines(column, page, number)]
+    in_order = [(page, column) for page, rows in enumerate(kept) for column in columns(rows, known)[0]]
+    return [line for number, (page, column) in enumerate(in_order) for line in column_lines(column, page, number)]
 
 
 def rows_of(words: Iterable[Word]) -> list[Row]:
-    """Words by baseline, from the top; within a row from the left."""
+    """Rows of words with one baseline, from the top of the page, each from the left."""
     rows: list[Row] = []
     for word in sorted(words, key=lambda word: word.base):
         if rows and word.base - rows[-1][0].base <= 0.35 * min(word.size, rows[-1][0].size):
@@ -173,7 +168,7 @@ def cells_of(row: Row, gap: float) -> list[Row]:
 
 def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
     """The rows of pages without headers and footers: lone numbers, what repeats but for digits, what counts pages."""
-    seen: Counter[tuple[bool, str | int]] = Counter()
+    times: Counter[tuple[bool, str | int]] = Counter()
     edges: list[dict[int, set[tuple[bool, str | int]]]] = []
     for number, rows in enumerate(pages):
         half = min(EDGE, (len(rows) + 1) // 2)
@@ -181,12 +176,12 @@ def without_edges(pages: list[list[Row]]) -> list[list[Row]]:
         for at in {*range(half), *range(len(rows) - half, len(rows))}:
             text, top = text_of(rows[at]), at < half
             repeated = "" if _PAGE_NUMBER.fullmatch(text) else re.sub("[0-9]+", "#", text) + f" {rows[at][0].base:.0f}"
-            counted = [int(one[1] or one[2]) - number for one in _NUMBER_AT_END.finditer(text)]
+            counted = [int(match[1] or match[2]) - number for match in _NUMBER_AT_END.finditer(text)]
             marks: list[str | int] = [repeated, *counted] if len(text) <= 100 else [repeated]
             edges[-1][at] = {(top, mark) for mark in marks}
-            seen.update(edges[-1][at])
+            times.update(edges[-1][at])
     least = {str: max(2, 0.4 * len(pages)), int: max(3, 0.5 * len(pages))}
-    dropped = {mark for mark, times in seen.items() if mark[1] == "" or times >= least[type(mark[1])]}
+    dropped = {mark for mark, n in times.items() if mark[1] == "" or n >= least[type(mark[1])]}
     return [
         [row for at, row in enumerate(rows) if dropped.isdisjoint(marks.get(at, ()))]
         for rows, marks in zip(pages, edges, strict=True)
@@ -199,17 +194,18 @@ def columns(rows: list[Row], known: frozenset[float]) -> tuple[list[list[Row]], 
     A page is cut into what is above the longest gutter, left of it, right of it, and below, again and again. Where
     columns are `known` to begin on other pages, few lines make one.
     """
-    found, sure, left = list[list[Row]](), list[float](), [rows]
+    in_order, sure, left = list[list[Row]](), list[float](), [rows]
     while left:
         rows = left.pop()
         if gutter := find_gutter(rows, known):
-            sure += [gutter.x] * (gutter.lines >= SURE_LINES)
-            inside = [word for row in rows[gutter.first : gutter.last + 1] for word in row]
-            sides = [rows_of(word for word in inside if (word.x0 < gutter.x - NEAR) == side) for side in (False, True)]
-            left += [part for part in (rows[gutter.last + 1 :], *sides, rows[: gutter.first]) if part]
+            lines, x, first, last = gutter
+            sure += [x] * (lines >= SURE_LINES)
+            inside = [word for row in rows[first : last + 1] for word in row]
+            sides = [rows_of(word for word in inside if (word.x0 < x - NEAR) == side) for side in (False, True)]
+            left += [part for part in (rows[last + 1 :], *sides, rows[:first]) if part]
         elif rows:
-            found.append(rows)
-    return found, sure
+            in_order.append(rows)
+    return in_order, sure
 
 
 def find_gutter(rows: list[Row], known: frozenset[float]) -> Gutter | None:
@@ -234,7 +230,7 @@ def gutters_at(rows: list[Row], x: float, known: frozenset[float]) -> Iterator[G
         if sides is None or apart:
             prose = all(n >= PROSE * m for n, m in zip(words, lines, strict=True))
             if (prose and min(lines) >= COLUMN_LINES) or (min(lines) and x in known):
-                yield Gutter(min(lines), x, first, at - 1)
+                yield min(lines), x, first, at - 1
             first, lines, words = at + (sides is None), [0, 0], [0, 0]
         for side, n in enumerate(sides or ()):
             lines[side] += n > 0
@@ -252,16 +248,13 @@ def beside(row: Row, x: float) -> tuple[int, int] | None:
 def column_lines(rows: list[Row], page: int, number: int) -> Iterator[Line]:
     """The lines of a column, cut into cells where the line above or below has some, too."""
     left, right = min(row[0].x0 for row in rows), max(word.x1 for row in rows for word in row)
-    cut = [cells_of(row, GAP) for row in rows]
-    for at, (row, cells) in enumerate(zip(rows, cut, strict=True)):
+    for row in rows:
         size = usual_size((round(word.size, 1), word.text) for word in row)
         bold = all(word.bold for word in row if word.text[0].isalnum())
         gaps = [after.x0 - before.x1 for before, after in pairwise(row)]
         # a justified line is set wide to end where the column does, and its spaces are all alike
-        justified = bool(gaps) and row[-1].x1 > right - row[-1].size and max(gaps) < 1.4 * min(gaps)
-        near = cut[max(at - 1, 0) : at] + cut[at + 1 : at + 2]
-        if justified or len(cells_of(row, CELL)) == 1 or all(len(other) == 1 for other in near):
-            cells = [row]
+        wide = len(cells_of(row, CELL)) > 1 and (row[-1].x1 <= right - row[-1].size or max(gaps) >= 1.4 * min(gaps))
+        cells = cells_of(row, GAP) if wide else [row]
         yield Line(cells, text_of(row), size, bold, page, number, left, right, row[0].x0, row[-1].x1, row[0].base)
 
 
@@ -301,7 +294,7 @@ def begins_group(first: Line, above: Line, below: Line, leading: float) -> bool:
 
 
 def leads_on(above: Line, below: Line) -> bool:
-    """Whether a sentence goes on from the last line of a column in the first of another."""
+    """Whether a sentence that begins in the last line of a column goes on in the first line of another."""
     full = above.x1 > above.right - 0.15 * (above.right - above.left) and above.text[-1] != ":"
     return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
 
@@ -329,7 +322,7 @@ def name_kinds(groups: list[Group], body: float) -> None:
 
 def title_heading(groups: list[Group], body: float, title: str | None) -> Group | None:
     """The heading on the first page that is the title: the one that says it, or else the largest."""
-    heads = [one for one in groups if one.kind == "heading" and one.lines[0].page == groups[0].lines[0].page]
+    heads = [x for x in groups if x.kind == "heading" and x.lines[0].page == groups[0].lines[0].page]
     if title is not None:
         return next((head for head in heads if _letters(head.text) == _letters(title)), None)
     largest = max(heads, key=lambda head: head.size, default=None)
