@@ -116,6 +116,19 @@ def test_the_seed_decides_and_not_the_threads():
         assert run.n_feasible == runs[0].n_feasible
 
 
+def test_no_feasible_sample():
+    found = sampled_map(DPP(np.diag([0.1, 0.1])), [3, 4], 100, min_cost=50, n_samples=100, rng=0)
+    assert found.n_feasible == 0
+    assert len(found) == 0
+    assert "Pass tilt=True" in found.reason
+    narrow = sampled_map(DPP(np.diag([1.0, 1.0])), [3, 4], 5, min_cost=4.5, n_samples=100, rng=0)
+    assert "none of" in narrow.reason
+    rare = sampled_map(DPP(np.diag([1e-9, 1e-9])), [3, 4], 5, min_cost=4, n_samples=100, rng=0)
+    assert "tilt=True" in rare.reason
+    with pytest.raises(ValueError, match="min_cost must not be above"):
+        sampled_map(DPP(np.eye(2)), [3, 4], 5, min_cost=6)
+
+
 # consensus
 
 

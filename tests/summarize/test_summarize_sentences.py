@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import dpplearn.summarize
 from dpplearn.summarize import split_sentences
-from dpplearn.summarize.text import sentences
 from dpplearn.summarize.text.sentences import find_pieces
 from passages import boundary_counts, f1, read_passages
 
@@ -83,22 +82,6 @@ def test_paragraphs_with_stops_split_alone_as_they_do_together(texts):
     texts = [text for text in texts if "\n" not in text]
     together = split("\n\n".join(texts))
     assert together == [sentence for text in texts for sentence in split(text)]
-
-
-TOKENS = [
-    "\n",
-    *re.findall(r"\S+", "end. The He Dr. Jan. No. etc. Vol. IX a. I. U.S. foo/bar. R-Tenn. x.y. 12. March. - »"),
-]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from([*TOKENS, "x" * 45 + "."]), max_size=20), st.sampled_from([" ", "  ", "\n"]))
-def test_ends_that_are_told_at_once_are_those_of_all_rules(tokens, between):
-    text = between.join(tokens)
-    quick = split_sentences(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentences, "_is_plain", lambda *_: False)
-        assert split_sentences(text) == quick
 
 
 def patterns():

@@ -111,7 +111,7 @@ class Explanation:
         np.maximum.at(best, forms, q)
         self.forms, self.q, self._left_out = forms, best[forms], dict[int, LeftOut]()
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
-        self.considered = split.considered([*self.Y, *np.setdiff1d(np.arange(q.size), decision.excluded)])
+        self.considered = split.considered([*self.Y, *np.setdiff1d(np.arange(q.size), decision.exclude)])
         assert split.features is not None
         self.features = split.features.features
         self.ideas = ideas_of(self.features)
@@ -123,7 +123,7 @@ class Explanation:
             lift = self.more[ABOUT] = self.prepared.question.lift
             self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
         if decision.decoder == "consensus" and self.choice.chance is not None:
-            likely = self.more[LIKELY] = likely_words(self.prepared, self.choice.chance, decision.pinned)
+            likely = self.more[LIKELY] = likely_words(self.prepared, self.choice.chance, decision.include)
             self.amounts[LIKELY] = np.log(likely / likely.mean())
 
     @cached_property
@@ -213,7 +213,7 @@ class Explanation:
 
     def for_chosen(self, i: int) -> Chosen:
         """A sentence of the summary, with at most three reasons that count, the strongest first, or a weaker one."""
-        included, others = bool(np.isin(i, self.decision.pinned)), np.setdiff1d(self.Y, i)
+        included, others = bool(np.isin(i, self.decision.include)), np.setdiff1d(self.Y, i)
         terms = [] if included else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if included else strongest(terms) or (self.as_a_whole(i, terms),)
         alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
@@ -286,7 +286,7 @@ class Explanation:
         split, choice, decision, unit, budget = (
             self.split, self.choice, self.decision, self.summary.unit, self.summary.budget
         )  # fmt: skip
-        if i in decision.excluded:
+        if i in decision.exclude:
             return "excluded", "you left it out"
         twin = self.considered[split.twins[i]]
         same = "same-words", f"has the words of {self.where(twin)}"

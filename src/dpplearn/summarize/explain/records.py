@@ -256,8 +256,8 @@ def alikeness(C: FloatArray) -> Alike | None:
 def sureness(summary: Summary, others: list[int]) -> Sureness | None:
     """How likely the chosen sentences are in a summary of this length; None where there was no choice."""
     decision, choice = summary.decision, summary.choice
-    free = np.setdiff1d(summary.subset, decision.pinned)
-    barred = decision.excluded if choice.leaning is None else np.union1d(decision.excluded, choice.leaning)
+    free = np.setdiff1d(summary.subset, decision.include)
+    barred = decision.exclude if choice.leaning is None else np.union1d(decision.exclude, choice.leaning)
     if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(others, barred).size):
         return None
     chance, cost = choice.chance[free], decision.cost[free]

@@ -115,7 +115,7 @@ class Summary:
     @cached_property
     def marginals(self) -> FloatArray:
         """Probability of every sentence, given what must be in and out; budget and diversity do not change it."""
-        return self.prepared.marginals(self.decision.pinned, self.decision.excluded)
+        return self.prepared.marginals(self.decision.include, self.decision.exclude)
 
     def __str__(self) -> str:
         return self.text

@@ -1,21 +1,18 @@
-"""From a length to a set of sentences: a decoder among those that are worth having; and the order they stand in.
+"""Chooses the sentences of a summary of some length, and puts them in order.
 
 A budget is a limit, not a duty. Let R be a summary drawn from e^s L, with s such that R costs the budget on average:
-one of the model's own summaries of that length. Sentence i is in R with probability p_i = K_ii. If a summary agrees
-with R by F (of what both cost on average, the share that they have in common), then one more sentence, in R with
-probability p, raises F where p is above F / 2, and lowers it where it is below: its words cost more than they are
-likely to be worth. Two summaries that the model draws agree by
+one of the model's own summaries of that length. Sentence i is in R with probability p_i = K_ii. Let F measure how far a
+summary agrees with R: the share of what both cost on average that they have in common. One more sentence, in R with
+probability p, raises F if p is above F / 2, and lowers it otherwise. Two summaries that the model draws agree by
 
-    F = sum of c_i K_ii^2 / sum of c_i K_ii,     and     i is worth having   where   p_i >= F / 2.
+    F = sum of c_i K_ii^2 / sum of c_i K_ii,     so that     i is worth having   if   p_i >= F / 2.
 
-A rule, not a theorem: F is that of two draws, not that of the summary. A model that is sure of its choice (F near 1)
-asks for sentences that are rather in than out; one that finds all sentences alike excludes none. No other number
-enters, so that the rule is the same for a page and for a shelf of books. What repeats the other sentences is left to
-the decoder.
+This is a rule, not a theorem, because F is that of two draws and not that of the summary. A model that is sure of its
+choice (F near 1) asks for sentences that are rather in than out; one that finds all sentences alike excludes none. No
+other number enters, so the rule is the same for a page and for a shelf of books. The decoder sees to repetition.
 
-The set Y that it finds agrees with R by more than two draws do: by 2 sum_Y c_i p_i / (sum_Y c_i + budget). What is
-clearly below half of that tells too little for this set. On papers such sentences share with people's summaries half
-of the word pairs, for their length, that others share; on news we saw no difference.
+The set Y that the decoder chooses agrees with R by 2 sum_Y c_i p_i / (sum_Y c_i + budget), which is more. A sentence
+below half of that in a story, or clearly below in other texts, tells too little and goes (`Decision.without_weak`).
 """
 
 from __future__ import annotations
@@ -77,8 +74,8 @@ class Decision:
     decoder: str
     budget: float
     unit: Unit
-    pinned: IntArray
-    excluded: IntArray
+    include: IntArray
+    exclude: IntArray
     allowed: Mask  # which sentences may be chosen
     diversity: float = 0.5
     order: str = CHRONOLOGICAL
@@ -113,15 +110,15 @@ class Decision:
 
     def choose(self) -> Choice:
         """Choose among the sentences that stand alone; take others only where there are not enough of these."""
-        allowed, pinned = self.allowed, self.pinned
+        allowed, included = self.allowed, self.include
         if self.fill:
             return self.choose_among(allowed)
         alone = allowed & self.prepared.split.alone
-        alone[pinned] = allowed[pinned]
+        alone[included] = allowed[included]
         choice = self.choose_among(alone if alone.any() else allowed)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
         if choice.subset.size < least:  # nothing else is there
-            return replace(self, pinned=choice.subset).choose_among(allowed)
+            return replace(self, include=choice.subset).choose_among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
     def choose_among(self, allowed: Mask) -> Choice:
@@ -129,29 +126,29 @@ class Decision:
 
         A budget in sentences is a number to reach, as far as so many are allowed. Empty where none fits.
         """
-        prepared, unit, pinned, budget = self.prepared, self.unit, self.pinned, self.budget
+        prepared, unit, included, budget = self.prepared, self.unit, self.include, self.budget
         texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), prepared.split.forms
-        if not (fits(cost[allowed], bound).any() or pinned.size):
-            return Choice(pinned)
-        if (unit == "sentences" or prepared.split.passed) and allowed[pinned].all():
+        if not (fits(cost[allowed], bound).any() or included.size):
+            return Choice(included)
+        if (unit == "sentences" or prepared.split.passed) and allowed[included].all():
             every = best_forms(prepared, allowed)  # so many are asked for; or more than a first choice kept
             if fits(joined_length([texts[i] for i in every], unit), budget):
                 return Choice(every)
         if self.fill and unit != "sentences":
             return Choice(self.decode(allowed))
-        room, out = bound - float(cost[pinned].sum()), np.flatnonzero(~allowed)
-        chance, least = worth_of(prepared.kernel(self.diversity), cost, room, pinned, out, forms)
+        room, out = bound - float(cost[included].sum()), np.flatnonzero(~allowed)
+        chance, least = worth_of(prepared.kernel(self.diversity), cost, room, included, out, forms)
         if unit == "sentences":
             subset = self.decode_distinct(allowed)
             if subset.size < bound:  # a decoder may find that fewer are better
-                subset = replace(self, decoder="greedy", pinned=subset).decode(allowed)
+                subset = replace(self, decoder="greedy", include=subset).decode(allowed)
             for i in np.argsort(-chance, kind="stable"):  # greedy takes none that depends on those chosen
                 if subset.size < bound and allowed[i] and self.is_new_form(i, subset):
                     subset = np.append(subset, i)
             return Choice(np.sort(subset), chance=chance)
         good = allowed & (chance >= least)
-        if pinned.size or fits(cost[good], bound).any():
-            good[pinned] = True
+        if included.size or fits(cost[good], bound).any():
+            good[included] = True
             subset = self.without_weak(self.decode_distinct(good), chance)
             subset = self.with_key_sentences(subset, good, chance)
         else:  # what is worth having is too long: the likeliest that is not
@@ -161,11 +158,11 @@ class Decision:
 
     def decode_distinct(self, allowed: Mask) -> IntArray:
         """What the decoder chooses; of sentences that tell the same, only the one that tells most."""
-        allowed, matters, pinned = allowed.copy(), self.prepared.split.matters, self.pinned.tolist()
+        allowed, matters, included = allowed.copy(), self.prepared.split.matters, self.include.tolist()
         while True:
             subset = self.decode(allowed)
-            order = [*pinned, *sorted(np.setdiff1d(subset, pinned).tolist(), key=matters.size, reverse=True)]
-            twice = [j for k, j in enumerate(order) if k >= len(pinned) and self.is_told(j, order[:k])]
+            order = [*included, *sorted(np.setdiff1d(subset, included).tolist(), key=matters.size, reverse=True)]
+            twice = [j for k, j in enumerate(order) if k >= len(included) and self.is_told(j, order[:k])]
             if not (twice and self.likeness_counts):
                 return subset
             allowed[twice] = False
@@ -174,7 +171,7 @@ class Decision:
         """What the decoder chooses among these sentences, or the greedy one where it finds no set."""
         prepared, forms, name = self.prepared, self.prepared.split.forms, self.decoder
         model, cost, bound = prepared.kernel(self.diversity), self.cost, limit(self.budget, self.unit)
-        within: dict[str, Any] = {"include": self.pinned, "exclude": ~allowed}
+        within: dict[str, Any] = {"include": self.include, "exclude": ~allowed}
         if forms is not None:
             within |= {"groups": forms, "max_per_group": 1}
         limits = check_limits(model.n, cost, bound + self.overrun * (name in ("sampled", "consensus")), **within)
@@ -204,7 +201,7 @@ class Decision:
         """A set without its weakest sentences, where joints make the text longer than their costs are together."""
         texts, q = self.texts, self.prepared.dpp.quality
         while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
-            loose = np.setdiff1d(subset, self.pinned)
+            loose = np.setdiff1d(subset, self.include)
             if loose.size == 0:
                 raise ValueError(f"The sentences to include are longer than {measured(budget, self.unit)} together.")
             subset = np.setdiff1d(subset, loose[q[loose].argmin()])
@@ -214,9 +211,9 @@ class Decision:
         """A set without sentences that tell too little for it: their room stays empty. Trivia spoil a story soonest."""
         cost, bound = self.cost, limit(self.budget, self.unit)
         weak = 1.0 if self.prepared.split.is_news else WEAK
-        while subset.size > max(self.pinned.size, 1):
+        while subset.size > max(self.include.size, 1):
             agreement = 2.0 * (cost[subset] @ chance[subset]) / (cost[subset].sum() + bound)
-            loose = np.setdiff1d(subset, self.pinned)
+            loose = np.setdiff1d(subset, self.include)
             weakest = loose[chance[loose].argmin()]
             if chance[weakest] >= weak * agreement / 2.0:
                 break
@@ -233,17 +230,17 @@ class Decision:
             return subset
         for candidates in (last_tolls, earlier_leads):
             missing = candidates(split, subset, good) & fits(self.cost, limit(self.budget, self.unit) / 2)
-            included = [self.texts[i] for i in decision.pinned]
+            included = [self.texts[i] for i in decision.include]
             missing &= fits(lengths_with(included, self.texts, self.unit), self.budget)
             if missing.any():
                 key = int(np.where(missing, chance, -1.0).argmax())
-                decision = replace(decision, pinned=np.append(decision.pinned, key))
+                decision = replace(decision, include=np.append(decision.include, key))
                 others = [j for j in subset if self.is_new_form(j, np.array([key])) and not self.is_told(j, [key])]
-                subset = decision.trim(np.union1d(others, decision.pinned).astype(np.int64), self.budget)
+                subset = decision.trim(np.union1d(others, decision.include).astype(np.int64), self.budget)
         openings = subset[is_opening(split)[subset]]
         if is_dated(split) and openings.size:  # the story begins with the first of these
             good = good & (split.when >= split.when[openings].min())
-            subset = np.union1d(subset[good[subset]], decision.pinned)
+            subset = np.union1d(subset[good[subset]], decision.include)
         if np.array_equal(subset, before):
             return subset
         for i in np.argsort(-chance, kind="stable"):
@@ -351,7 +348,7 @@ def deaths(text: str) -> int:
 
 
 def worth_of(
-    model: Candidates, cost: FloatArray, room: float, pinned: IntArray, out: IntArray, forms: IntArray | None = None
+    model: Candidates, cost: FloatArray, room: float, included: IntArray, out: IntArray, forms: IntArray | None = None
 ) -> tuple[FloatArray, float]:
     """How likely each sentence is in a summary of one length, and how likely it must be to be worth having.
 
@@ -360,11 +357,11 @@ def worth_of(
     `forms` says which sentence each is a form of: a draw has one form of it, and that may as well be any other, so a
     form is as likely as its sentence is in any form.
     """
-    rest = remaining(model.n, pinned, out)
+    rest = remaining(model.n, included, out)
     p = np.zeros(model.n)
     if not rest.size or room <= 0.0:
         return p, 1.0
-    p[rest] = tilted_kernel(model.conditioned(pinned, out), cost[rest], room, 1e-5).diagonal()
+    p[rest] = tilted_kernel(model.conditioned(included, out), cost[rest], room, 1e-5).diagonal()
     share = cost * p
     if forms is not None:
         p = np.where(p > 0.0, np.minimum(np.bincount(forms, p)[forms], 1.0), p)

@@ -28,12 +28,9 @@ from dpplearn.summarize.text.words import (
 
 WINDOW = 60
 _ABBR = word_lists("abbreviations")  # words with a period that need not end a sentence, by what may follow them
-_NO_END = DATES.union(*(_ABBR[name] for name in ("titles", "never", "numbered", "parts", "suffixes", "capitalized")))
 
 _STOPS = re.escape(SPACED + ALWAYS)
 _STOP_RUN = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
-# All stops that end sentences in ASCII texts, which are most: they are found in half the time.
-_ASCII_STOP = re.compile("[.!?]++(?![a-z0-9])")
 _NO_QUOTE = frozenset(")]}）】〕］｝" + UNSEEN)
 # Characters that close with a stop: also marks of direction, notes, and quotes that open nothing. « Non. » has a space.
 _CLOSING = re.compile(
@@ -116,28 +113,16 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
 def _ends(text: str, block: Block) -> Iterator[int]:
     """Where the sentences of a block end; the last is its end."""
     low, high, kind = block
-    done, block_stops = low, None
-    stops = () if kind in WHOLE else (_ASCII_STOP if text.isascii() else _STOP_RUN).finditer(text, low, high)
-    for start, stop in map(re.Match.span, stops):
+    done, stops = low, _Stops(text, low, high)
+    for start, stop in () if kind in WHOLE else map(re.Match.span, _STOP_RUN.finditer(text, low, high)):
         if stop >= high:
             break
         if start >= done:  # else it was taken with the closing quotes of the stop before
-            end: int | None = stop
-            if not _is_plain(text, low, high, start):
-                block_stops = block_stops or _Stops(text, low, high)
-                end = block_stops.end_at(start, stop)
+            end = stops.end_at(start, stop)
             if end is not None and end < high:
                 yield end
                 done = end
     yield high
-
-
-def _is_plain(text: str, low: int, high: int, start: int) -> bool:
-    """Whether a period stands between a word that is no abbreviation and a capital, as most ends do."""
-    if text[start : start + 2] != ". " or not "A" <= text[start + 2 : min(start + 3, high)] <= "Z":
-        return False
-    word = text[text.rfind(" ", max(low, start - 40), start) + 1 : start]
-    return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in _NO_END
 
 
 class _Stops:

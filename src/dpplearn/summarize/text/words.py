@@ -67,8 +67,6 @@ _ANY_WORD = re.compile(
     rf"(?:{_pattern(_LETTER, _WORD_PART)}|[{SINGLE}]|{_WORD_PART}++(?:'{_WORD_PART}++)*+)"
 )
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
-_INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
-_ASCII_APART = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
 
@@ -112,8 +110,6 @@ def words(text: str) -> list[str]:
     >>> words("大桥关闭。 पुल बंद।")
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
-    if text.isascii() and _INSIDE.search(text) is None and text.isprintable():  # no sign is part of a word
-        return text.encode().translate(_ASCII_APART).decode().split()
     return list(chain.from_iterable(map(_WORDS.__getitem__, text.split())))
 
 
