@@ -26,7 +26,7 @@ from dpplearn.summarize.text.introductions import annotated, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, told_before
 from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
-from dpplearn.summarize.text.states import corrected, passing
+from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dpplearn.summarize.model.features import SentenceFeatures
 
 EXACT = 3_000  # the most sentences that the exact model chooses from: of more, a first choice is made
-STORIES = 0.7  # share of documents of three sentences or more among those that tell a story
+STORIES = 0.5  # share of documents that name a day, among those that tell a story
 MAX_COMPARED = 5_000  # the most sentences of which every two are compared, in arrays with a row and a column for each
 _MAIL = re.compile(r"\.(?:eml|mbox)(?:#[0-9]+)?$")
 FEWEST_TURNS, TURNS = 2, 0.25  # a document is a conversation if more pieces, and a larger share, say who speaks
@@ -205,9 +205,11 @@ class SplitCluster:
 
     @property
     def is_news(self) -> bool:
-        """Whether these are stories: several documents of no kind, most of which have three sentences or more."""
-        stories = set(self.document_numbers[self.in_document[1] > 0].tolist())
-        return len(stories) >= max(2, STORIES * len(self.cluster.documents)) and not any(self.kinds)
+        """Whether these are stories in English: several documents of no kind, most of which name a day of the week."""
+        if self.listed_language != "English" or any(self.kinds):
+            return False
+        stories = {k for k, said in zip(self.document_numbers.tolist(), self.words, strict=True) if NEWS_DAYS & {*said}}
+        return len(stories) >= max(2, STORIES * len(self.cluster.documents))
 
     @property
     def is_list(self) -> bool:

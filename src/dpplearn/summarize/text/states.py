@@ -17,6 +17,7 @@ from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.words import words
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+NEWS_DAYS = frozenset([*DAYS, "today", "yesterday", "tonight"])  # what nearly every news story names
 _TO_COME = (
     r"\b(?:will|shall)\b(?! (?:not )?have\b)"
     r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
