@@ -80,6 +80,7 @@ def shoot(browser: Browser, folder: Path) -> None:
 
     page = hundred(example(new_page(browser, DESK, "dark")))
     sentence(page, "The work was never done").click()
+    expect(page.locator(".verdict")).to_be_visible()  # the reason arrives a moment later
     save(folder, "dark", page.screenshot())
 
     page = hundred(example(new_page(browser, PHONE, scale=2)))
