@@ -7,12 +7,6 @@ from dpplearn.summarize import Cluster
 from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.text.short_forms import without
 
-TEXT = (
-    "The old bridge over the Brenn (built in 1931) was closed on Monday, officials said. "
-    "However, the mayor has sold the mill by the lake, leaving ninety men idle. "
-    "The school stays open for all children of the valley."
-)
-
 
 @pytest.fixture(scope="module")
 def prepared(bundled):
