@@ -24,7 +24,7 @@ from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import annotated, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
-from dpplearn.summarize.text.matter import Matters, told_before
+from dpplearn.summarize.text.matter import Matters, refers_back
 from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
@@ -241,7 +241,7 @@ class SplitCluster:
             documents, news = self.document_numbers.tolist(), self.is_news
             written = [self.times[k] for k in documents]
             for lack, has_lack in (
-                (Lack.LEANS, told_before(self.texts, self.words, documents)),
+                (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
                 (Lack.PASSING, news & passing(self.texts, written, documents)),

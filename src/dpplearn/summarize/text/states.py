@@ -27,7 +27,7 @@ _TO_COME = (
 _COMES = re.compile(_TO_COME, re.IGNORECASE)
 _COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
 _UNSETTLED = re.compile(  # states of people that do not last
-    r"\b(?:is|are|was|were|remains?)\s+(?:(?:still|also|now|reported)\s+)*(?:in a coma|on life support|at large|trapped"
+    r"\b(?:is|are|was|were|remains?)(?:\s(?:still|also|now|reported))*\s(?:in a coma|on life support|at large|trapped"
     r"|in (?:critical|grave|serious|stable) condition)\b",
     re.IGNORECASE,
 )
