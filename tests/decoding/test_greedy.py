@@ -87,6 +87,9 @@ def test_reasons():
     assert "every candidate" in greedy_map(dpp, k=9).reason
     assert "k is 0" in greedy_map(dpp, k=0).reason
     assert "excluded" in greedy_map(dpp, k=1, exclude=[0, 1, 2]).reason
+    copies = DPP([[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 2.0]])  # item 1 would fit, but repeats item 0
+    assert greedy_map(copies, [1, 1, 5], 3).reason.endswith("left of the budget (2 of 3) and has a gain")
+    assert greedy_map(copies, [1, 3, 5], 3).reason.endswith("left of the budget (2 of 3)")
     assert "quality 0" in greedy_map((np.zeros(2), np.eye(2)), k=1).reason
 
 

@@ -101,3 +101,7 @@ def test_what_was_shown_counts(rng):
 def test_what_a_feed_does_not_know(other):
     with pytest.raises(ValueError, match=f"so it knows no {next(iter(other))}"):
         diversify(np.eye(3), window=2, **other)
+
+
+def test_the_reason_counts_items():
+    assert diversify(np.eye(3), window=2, k=1).reason == "the size limit of 1 item is reached"

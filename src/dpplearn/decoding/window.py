@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from dpplearn._checks import FloatArray, IntArray, check_int, is_tensor
+from dpplearn._checks import FloatArray, IntArray, check_int, count_of, is_tensor
 from dpplearn._linalg import to_dense
 from dpplearn._precision import TIE
 from dpplearn._run.stop import check_stop
@@ -52,7 +52,7 @@ def feed(
     if not (reason := limits.empty_reason()):
         order, gains = order_by_window(items, window, share, limits, shown)
         left = len(order) < limits.alive.sum()
-        reason = f"the size limit of {limits.k} items is reached" if left else "no item is left"
+        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached" if left else "no item is left"
     parameters = {"scale": settings.scale, "decoder": "greedy", "nugget": nugget, "kernel": "linear", "window": window}
     more = settings.diversity, parameters, limits, items
     return DiverseSelection(order, limits.total(order), np.log(gains), reason, NO_SET, *more)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit, ndtri, softmax
 
 from dpplearn._checks import MAX_RHO, Features, FloatArray, IntArray, check_between, check_directions, read_only
 from dpplearn._linalg import to_dense
@@ -159,13 +159,13 @@ class Similarity:
         """Standard errors of the weights, joint with those of theta; nan if a weight is at its bound 0, or given."""
         return dict(zip(self.weights, self.errors.tolist(), strict=True))
 
-    def intervals(self, width: float = 1.96) -> dict[str, tuple[float, float]]:
-        """Ends of an interval for each weight, `width` standard errors to either side of its logit.
+    def intervals(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Lower and upper end of the Laplace interval of each weight, made for its logit.
 
         A weight lies between 0 and 1, and near either its estimate is skew: intervals of the logit hold the truth about
         as often as they should, those of the weight itself less often. nan if the standard error is.
         """
-        intervals = {}
+        intervals, width = {}, ndtri((1 + level) / 2)
         for (name, w), error in zip(self.weights.items(), self.std.values(), strict=True):
             odds, half = w / max(1 - w, 1e-300), np.exp(width * error / max(w * (1 - w), 1e-300))
             intervals[name] = (float(1 / (1 + half / odds)), float(1 / (1 + 1 / (half * odds))))

@@ -190,9 +190,10 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
 
 def check_names_of(names: Any, what: Literal["features", "phi"]) -> list[str]:
     """A list of at least one column name."""
-    if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) == 0:
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
+    if not listed:
         raise TypeError(f"{what} must be a list of column names, found {names!r}.")
-    return list(names)
+    return listed
 
 
 def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
