@@ -55,7 +55,12 @@ def test_odd_baskets_are_counted_and_told():
 def test_items_may_be_numbers_of_any_integer_type():
     rows = np.array([[1, 2], [2, 3]], np.uint8)
     assert KernelDPP(alpha=1.0).fit([list(row) for row in rows]).items_.tolist() == [1, 2, 3]
-    assert KernelDPP(alpha=1.0).fit(rows.tolist(), items=np.arange(1, 5, dtype=np.uint64)).items_.tolist() == [1, 2, 3, 4]
+    assert KernelDPP(alpha=1.0).fit(rows.tolist(), items=np.arange(1, 5, dtype=np.uint64)).items_.tolist() == [
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
         if n == 20:
             assert again.log_prob == value
         else:
-            with pytest.raises(RuntimeError, match="phi was changed"):
+            with pytest.raises(RuntimeError, match="Features were changed"):
                 _ = again.log_prob
 
 

@@ -202,7 +202,7 @@ def fresh(monkeypatch):
     new = Notice()
     for module in (jit, progress):
         monkeypatch.setattr(module, "notice", new)
-    monkeypatch.setattr(jit, "SPENT", [])
+    monkeypatch.setattr(jit, "COMPILE_SECONDS", [])
 
 
 @pytest.mark.usefixtures("fresh")

@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import IntArray, check_choice, count_of, is_tensor
+from dpplearn._checks import IntArray, check_choice, is_tensor
 from dpplearn._precision import TIE, rounding
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Embedded, Model, read_model
@@ -157,7 +157,7 @@ def best_run(
     """A greedy run, or the most probable of three runs with different powers of cost for gain="auto"."""
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
-        powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
+        powers = (0.0,) if limits.equal_costs else (0.0, 0.5, 1.0)
     runs, expected = [], None
     if candidates.near:  # this kernel depends on how many items are chosen; without any limit we expect sqrt(n)
         expected = limits.most_items if limits.bounded else isqrt(limits.cost.size)
@@ -275,14 +275,12 @@ def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -
 def reason_of(limits: Limits, run: Run, min_gain: float | None = None) -> str:
     """Why the run ended, in words; `min_gain` is only for k="auto"."""
     if run.end == End.SIZE:
-        return f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
+        return f"the size limit of {limits.k} item{'s' * (limits.k != 1)} is reached"
     if run.end == End.RANK and run.items.size == 0:
         return "every candidate has quality 0"
     fitting = " that fits the budget" * (limits.budget < np.inf)
     least = "" if min_gain is None else f"{min_gain:g} of what the first added"
-    too = f" and would add {least}" if least else ""
-    if run.end in (End.ROOM, End.QUOTA) and not least and limits.could_take(run.items):  # but only items without a gain
-        too = " and has a gain"
+    too = f" and would add {least}" if least else " and has a gain" * limits.could_take(run.items)
     fewer = f"; a larger min_gain than {min_gain:g} takes fewer" if least else ""
     if least and run.end == End.GAIN and not run.items.size:
         return "every candidate repeats what was given"

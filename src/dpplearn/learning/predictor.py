@@ -234,7 +234,7 @@ class ConditionalPredictor:
         return x
 
 
-def known_weights(
+def fitted_from_weights(
     theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
     covariance: FloatArray | None = None,
 ) -> Fitted:  # fmt: skip

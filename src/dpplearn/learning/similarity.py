@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INDEPENDENT = "independent"  # the part of item sets without similarities: C = I
 RESERVED = ("own", "all")  # names of the weights of I and of 11^T
 ALL = RESERVED.index("all")
-NONE = np.empty(0)
+EMPTY = np.empty(0)
 BLOCK_ROWS = 1_000  # rows of sparse cosines that are computed together
 MIN_WEIGHT = 1e-150  # the square of its inverse is a float
 
@@ -117,8 +117,8 @@ class Similarity:
     """
 
     names: tuple[str, ...] = ()
-    w: FloatArray = field(default_factory=NONE.copy)  # by default equal for all names, or C alone
-    errors: FloatArray = field(default_factory=NONE.copy)  # standard errors of w; nan if unknown
+    w: FloatArray = field(default_factory=EMPTY.copy)  # by default equal for all names, or C alone
+    errors: FloatArray = field(default_factory=EMPTY.copy)  # standard errors of w; nan if unknown
 
     def __post_init__(self) -> None:
         n = max(len(self.names), 1) + len(RESERVED)
@@ -219,7 +219,7 @@ class Similarity:
     def with_parameters(self, vector: FloatArray) -> Self:
         """The same parts with other weights."""
         rest = softmax(np.delete(vector, ALL)) * expit(-vector[ALL])
-        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), MIN_WEIGHT), errors=NONE)
+        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), MIN_WEIGHT), errors=EMPTY)
 
     def slopes(self) -> FloatArray:
         """d log w_k / dz_i in the parameters z, with w_all = a = expit(z_all) and the others (1 - a) softmax(z)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
-from dpplearn.learning.relative import Reason
+from dpplearn.learning.reasons import Reason
 from dpplearn.summarize.corpora.cluster import Sentence, short
 from dpplearn.summarize.explain.topics import Vocabulary, document_name, quoted
 from dpplearn.summarize.model.choice import CHRONOLOGICAL
