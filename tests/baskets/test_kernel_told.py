@@ -39,30 +39,6 @@ def test_a_catalogue_names_the_columns_of_tables(draws, fitted):
             KernelDPP(alpha=1.0).fit([["a"]], items=items)
 
 
-def test_odd_baskets_are_counted_and_told():
-    model = KernelDPP(alpha=1.0).fit([[1, 1, 2], [2, 2], [], [1]])  # an item counts once
-    assert model.n_empty_ == 1
-    assert model.counts_.tolist() == [2.0, 2.0]
-    assert model.score([[1, 2]]) > -np.inf
-    for nonsymmetric in (False, True):
-        for baskets in ([["a", "b"]], 5 * [["a", "b"]], [["a"]], [["a", "b"], []]):
-            model = KernelDPP(nonsymmetric=nonsymmetric).fit(baskets)
-            assert np.isfinite(model.score(baskets))
-            assert model.alpha_ == 1.0
-            assert model.dpp_.n == len(model.items_)
-
-
-def test_items_may_be_numbers_of_any_integer_type():
-    rows = np.array([[1, 2], [2, 3]], np.uint8)
-    assert KernelDPP(alpha=1.0).fit([list(row) for row in rows]).items_.tolist() == [1, 2, 3]
-    assert KernelDPP(alpha=1.0).fit(rows.tolist(), items=np.arange(1, 5, dtype=np.uint64)).items_.tolist() == [
-        1,
-        2,
-        3,
-        4,
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "baskets", "message"),
     [
@@ -100,3 +76,9 @@ def test_items_never_seen_are_named_with_the_nearest(draws):
     low = KernelDPP(rank=3, alpha=0.1).fit([["a", "b", "c"], ["c", "d"], ["d"], ["e", "a"]])
     with pytest.raises(ValueError, match="larger rank"):
         low.recommend(["a", "b", "c"])
+
+
+def test_items_may_be_numbers_of_any_integer_type():
+    rows, catalogue = np.array([[1, 2], [2, 3]], np.uint8), np.arange(1, 5, dtype=np.uint64)
+    assert KernelDPP(alpha=1.0).fit([list(row) for row in rows]).items_.tolist() == [1, 2, 3]
+    assert KernelDPP(alpha=1.0).fit(rows.tolist(), items=catalogue).items_.tolist() == [1, 2, 3, 4]

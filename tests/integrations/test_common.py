@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, warn_estimated
+from dpplearn.integrations._common import NOTE, Chooser, warn_estimated
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -76,28 +76,6 @@ def test_groups_are_a_field_of_the_metadata():
         Chooser(k=2, groups="sauce", max_per_group=1)([""] * 9, E, scores, metadata)
     with pytest.raises(ValueError, match="go together"):
         Chooser(k=2, groups="source")
-
-
-def test_warns_where_there_is_nothing_to_choose():
-    with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
-        choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0], NONE)
-    assert sorted(choice.order) == [0, 1, 2]
-    with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
-        choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0], NONE)
-    assert choice.kept("abc", None) == []
-    assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
-    choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [], [])
-    assert (choice.order, choice.skipped, choice.selection.reason) == ([], [], "no candidates")
-
-
-def test_cosines_and_scores():
-    assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
-    with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
-        cosines([[3, 4]], [1, 0, 0])
-    assert given_scores([None, None], "Node") is None
-    assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
-    with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
-        given_scores([1, None, None], "Node")
 
 
 @pytest.mark.parametrize(

@@ -126,24 +126,6 @@ def test_features_too_large_are_refused(size, options, rng):
         ConditionalDPP(**options).fit(X, [[0, 1]])
 
 
-@pytest.mark.parametrize("size", [1e99, 1e8, 1e-8, 1e-99, 1e-160, 1e-300, 5e-324])
-def test_units_of_features_do_not_matter(size, rng):
-    X, y = [], []
-    for _ in range(8):
-        X.append(ItemSet(rng.standard_normal((5, 2)) * [1.0, size], phi=rng.standard_normal((5, 6))))
-        y.append(np.flatnonzero(rng.random(5) < 0.4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = ConditionalDPP().fit(X, y)
-    assert model.converged_
-    if size < 1e-7:  # so small that only the prior says something
-        assert abs(model.theta_[2]) < 1e-6
-        assert model.theta_std_[2] == pytest.approx(1.0)
-    if size == 1e99:
-        free = ConditionalDPP([1.0, np.inf]).fit([ItemSet(x.features / [1.0, size], phi=x.phi) for x in X], y)
-        np.testing.assert_allclose(model.theta_ * [1, 1, size], free.theta_, rtol=1e-4)
-
-
 def test_items_that_nothing_makes_alike_are_independent(tmp_path):
     """A logistic regression: P(i) = q_i^2 / (1 + q_i^2), each item by itself."""
     table = people(2)
@@ -186,33 +168,6 @@ def test_numbers_in_phi_count_by_distance():
         warnings.filterwarnings("ignore", message="The learned similarity")
         model = ConditionalDPP(similarity="mixture").fit(X * 3, [dpp(x).sample(1, rng=rng)[0] for x in X * 3])
     assert model.similarity_.weights["pubs"] > 0.6
-
-
-def test_directions_that_are_more_likely_measurements_are_told():
-    table = people(4) | {"age": np.random.default_rng(0).normal(40, 10, 400)}
-    with pytest.warns(UserWarning, match=r"numbers pubs, age in phi, all items are alike .* phi={'pubs': \['pubs'\], "):
-        read(people(4, 5000.0) | {"age": table["age"]}, phi=["pubs", "age"])
-    centered = table | {name: np.array(table[name]) - np.mean(table[name]) for name in ("pubs", "age")}
-    with pytest.warns(UserWarning, match="some items are opposite to others, which repel"):
-        read(centered, phi=["pubs", "age"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        X, _ = read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
-    assert min(part.cosines().min() for x in X for part in x.parts) > -1e-7
-
-
-def test_parts_that_are_the_same_matrix_are_told(rng):
-    X, y = read(people(5), phi={"a": ["field"], "b": ["field"]})
-    for similarity in ("fixed", "mixture"):
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            ConditionalDPP(similarity=similarity, nugget=0.4 if similarity == "fixed" else 0.0).fit(X, y)
-        assert "part 'b' is the same matrix as the part 'a' in every instance" in str(told[0].message)
-    unique = [ItemSet(np.ones((3, 1)), phi={"id": np.eye(3), "x": rng.standard_normal((3, 2))})] * 4
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        ConditionalDPP(similarity="mixture").fit(unique, [[0], [1, 2], [0, 2], []])
-    assert "part 'id' is the same matrix as what is particular to each item" in str(told[0].message)
 
 
 def test_texts_that_are_no_categories_and_the_label_itself_are_refused():

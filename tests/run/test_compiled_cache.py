@@ -73,7 +73,3 @@ def test_without_any_folder_loops_are_compiled_in_memory(compiled, monkeypatch):
     monkeypatch.setattr(_numba, "TemporaryDirectory", refuse)
     with pytest.warns(RuntimeWarning, match="could not be read from disk or kept there"):
         assert compiled()
-
-
-def wrong(x):
-    return x.there_is_no_such_attribute

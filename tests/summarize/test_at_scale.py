@@ -134,7 +134,7 @@ def test_dask_gives_the_same_and_loses_workers(corpus, truth):
     distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what distributed says of a lost worker
-        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             kills = Kills(lambda: list(client.run(os.getpid).values()))
             found = fit(open_corpus(corpus), backend=client, progress=kills)

@@ -117,8 +117,13 @@ class Sentence:
     added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        where = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
-        return f"Sentence({short(self.text)!r}{named(where)})"
+        place = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
+        return f"Sentence({short(self.text)!r}{named(place)})"
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """Where it begins: all forms of a sentence have the same origin."""
+        return self.document, self.start
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -133,6 +138,17 @@ def short(text: str, width: int = 50) -> str:
 def named(values: dict[str, Any]) -> str:
     """Values as a call gives them by name, after a comma each."""
     return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
+
+
+def document_name(document: str) -> str:
+    """The name of a document in words, from its id.
+
+    Examples
+    --------
+    >>> document_name("2"), document_name("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
 
 
 class TooManySentencesError(ValueError):

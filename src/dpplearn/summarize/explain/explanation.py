@@ -39,8 +39,8 @@ from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.reasons import LEAST_AMOUNT, GroupEffects, Reason, strongest_reasons
-from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.records import Chosen, LeftOut, WholeSet, running_first, set_aside, whole_set
+from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
+from dpplearn.summarize.explain.records import Chosen, LeftOut, WholeSet, running_first, whole_set
 from dpplearn.summarize.explain.topics import (
     ABOUT,
     ADDS,
@@ -50,7 +50,6 @@ from dpplearn.summarize.explain.topics import (
     PLACE,
     Idea,
     Vocabulary,
-    document_name,
     ideas_of,
     level,
     level_of,
@@ -85,8 +84,8 @@ class Explanation:
         What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
         Ids of the cluster's documents, in the order of their numbers.
-    set_aside : tuple of NoCandidate
-        Pieces of the documents that were no candidates.
+    set_aside : tuple of SetAside
+        Pieces of the documents that were no candidates, each with the reason.
     passed : int
         How many sentences a first choice left out, where there were too many for the exact model.
     numbers : list of int
@@ -98,7 +97,7 @@ class Explanation:
         self.prepared, self.split, self.Y = summary.prepared, summary.split, summary.subset
         split, decision, q = self.split, self.decision, self.prepared.dpp.quality
         self.documents = tuple(document.id for document in split.cluster.documents)
-        self.set_aside, self.passed = set_aside(split), split.passed
+        self.set_aside, self.passed = split.set_aside, split.passed
         self.vocabulary, self.texts = Vocabulary.of(split), [decision.texts[i] for i in self.Y]
         self.mean_quality = float(np.average(q[self.Y], weights=decision.cost[self.Y]))  # of the chosen words
         forms = np.arange(q.size) if split.forms is None else split.forms
@@ -216,9 +215,9 @@ class Explanation:
         included, others = bool(np.isin(i, self.decision.include)), np.setdiff1d(self.Y, i)
         terms = [] if included else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if included else strongest_reasons(terms) or (self.as_a_whole(i, terms),)
-        alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        own = self.vocabulary.strongest(alone)
-        chosen = Chosen(*self.judged(i), self.prepared.terms(i), included, reasons, own)
+        unshared = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
+        words = self.vocabulary.strongest(unshared)
+        chosen = Chosen(*self.judged(i), self.prepared.terms(i), included, reasons, words)
         return replace(chosen, sentence=self.summary.sentences[self.summary.order.tolist().index(i)])
 
     def as_a_whole(self, i: int, terms: list[Reason]) -> Reason:
@@ -268,8 +267,8 @@ class Explanation:
             return []
         beside = np.setdiff1d(np.arange(self.prepared.n), others)
         new = 1.0 - covered_shares(self.similarity, beside, others)
-        mine = max(float(new[np.searchsorted(beside, i)]), NOTHING)
-        amount = float(np.log(mine / max(float(new.mean()), NOTHING)))
+        share = max(float(new[np.searchsorted(beside, i)]), NOTHING)
+        amount = float(np.log(share / max(float(new.mean()), NOTHING)))
         return [Reason(ADDS, "says what no other chosen sentence does", amount)]
 
     # Reasons against the others
