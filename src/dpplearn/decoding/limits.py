@@ -264,7 +264,7 @@ def check_limits(
         advice = "Give an item that is free a small cost, or name it in include."
         raise ValueError(f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. {advice}")
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    default = type(include) is type(exclude) is tuple and not (include or exclude)  # which needs no check
+    default = isinstance(include, tuple) and isinstance(exclude, tuple) and not (include or exclude)  # needs no check
     A, B = (NO_ITEMS, NO_ITEMS) if default else check_disjoint(include, exclude, n)
     if A.size and not fits(costs[A].sum(), limit):
         raise ValueError(f"include must fit the budget of {limit:g}, but its items cost {costs[A].sum():g}.")
