@@ -94,7 +94,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(engine.ArrayOps, "start", 8)
     monkeypatch.setattr(engine, "SMALL_ENTRIES", 0)
     monkeypatch.setattr(engine, "POOL_SIZE", 32)
-    monkeypatch.setattr(engine, "ROWS_AT_ONCE", 16)
+    monkeypatch.setattr(engine, "ROWS_PER_PASS", 16)
 
 
 @pytest.mark.parametrize("call", [*CALLS, *PAST])

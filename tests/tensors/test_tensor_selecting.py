@@ -31,7 +31,7 @@ def device(request, monkeypatch):
         monkeypatch.setattr(selecting.TensorOps, "start", 16)
         monkeypatch.setattr(engine, "SMALL_ENTRIES", 0)
         monkeypatch.setattr(engine, "POOL_SIZE", 64)
-        monkeypatch.setattr(engine, "ROWS_AT_ONCE", 64)
+        monkeypatch.setattr(engine, "ROWS_PER_PASS", 64)
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 

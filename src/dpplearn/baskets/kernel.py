@@ -25,7 +25,7 @@ from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
-FORMAT, VERSION = "dpplearn.KernelDPP", 5  # of model files
+KERNEL_FORMAT, KERNEL_VERSION = "dpplearn.KernelDPP", 5  # of model files
 SAVED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
 LEAST_SHOWN = 0.0005  # a smaller correlation is 0 in three digits
 
@@ -305,7 +305,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         from dpplearn import __version__
 
         factors, fitted = self._fitted, {name: getattr(self, f"{name}_") for name in SAVED}
-        head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}"}
+        head = {"format": KERNEL_FORMAT, "version": KERNEL_VERSION, "written_by": f"dpplearn {__version__}"}
         head |= {"items": self.items_.tolist(), **vars(factors)}
         W = base64.b64encode(factors.W.astype("<f8").tobytes()).decode("ascii")
         write_json(path, {**head, "W": W, **fitted, "pairs": vars(self.pairs_)})
@@ -313,7 +313,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
         """Read a file that `save` wrote; it can run no code."""
-        data = read_json(path, FORMAT, VERSION)
+        data = read_json(path, KERNEL_FORMAT, KERNEL_VERSION)
         items, identity = data.get("items"), data.get("identity")
         if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
             raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")

@@ -35,7 +35,9 @@ from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, near
 
 CANDIDATES_PER_CHOICE = 4  # candidates of a part, as a multiple of its share of k
 FEWEST_CANDIDATES = 1000  # least number of candidates of a part that has them
-NO_LOG_PROB = Unknown("log_prob of a choice in parts is not computed: it needs all items. log det L_Y is gains.sum().")
+PARTS_UNKNOWN = Unknown(
+    "log_prob of a choice in parts is not computed: it needs all items. log det L_Y is gains.sum()."
+)
 
 
 class Part(NamedTuple):
@@ -193,7 +195,7 @@ def choose_in_parts(
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     every = len(chosen) == items.size < n
     reason = f"the parts gave no more candidates than these: {chosen.reason}" if every else chosen.reason
-    whole = items[chosen.subset], chosen.cost, chosen.gains, reason, NO_LOG_PROB, chosen.diversity, parameters, limits
+    whole = items[chosen.subset], chosen.cost, chosen.gains, reason, PARTS_UNKNOWN, chosen.diversity, parameters, limits
     return PartsSelection(*whole, embedded.part(chosen.subset), list(parts))
 
 

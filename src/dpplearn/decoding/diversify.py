@@ -38,7 +38,7 @@ __all__ = ["DiverseSelection", "diversify"]
 
 TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
-NO_LOG_PROB = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
+NEAR_UNKNOWN = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 LEAST_NEW_SHARE = 2e-3  # if its gain is below this share of the largest L_ii, an item may only repeat the given ones
 MAX_HELD_BYTES = 2**28  # a selection does not keep more bytes of embeddings alive than this
 
@@ -301,7 +301,7 @@ def choose(
         items = items._replace(rows=weakref.ref(owner))
         log_prob = partial(log_prob_of_held, items, candidates.nugget)
     if candidates.near:
-        log_prob = NO_LOG_PROB
+        log_prob = NEAR_UNKNOWN
     parameters = {"scale": settings.scale, "decoder": settings.decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
     cost = limits.total(subset)

@@ -22,7 +22,7 @@ from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 SMALL_ENTRIES = 2**14  # with at most so many entries of features, all items are one block
 POOL_SIZE = 2**16  # items from which blocks are made
 FEWEST_PICKS = 4  # after fewer choices from a block, the next block is larger
-ROWS_AT_ONCE = 2**16  # rows that one product reads in a pass over all items
+ROWS_PER_PASS = 2**16  # rows that one product reads in a pass over all items
 FIRST_ROOM = 64  # directions for which there is room at first
 GATHER_COST = 8  # gathering a row for a block takes as long as reading so many rows in a pass
 TINY = 1e-300
@@ -355,8 +355,8 @@ class RowGains(Gains):
             self.base = self.diag + 0.0
         U = self.U[self.counted : self.t]
         rough = 64 * len(U) ** 0.5 * self.xp.precision(self.rows)
-        for low in range(0, self.n, ROWS_AT_ONCE):
-            part = slice(low, low + ROWS_AT_ONCE)
+        for low in range(0, self.n, ROWS_PER_PASS):
+            part = slice(low, low + ROWS_PER_PASS)
             lengths = (self.diag[part] - self.own[part]) ** 0.5  # of b_i
             x = (self.scale[part] * self.xp.explained(self.rows[part], U) - rough * lengths).clip(min=0.0)
             self.base[part] -= x * x

@@ -26,7 +26,7 @@ from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import HOST, DiverseSelection, Unknown
 
 MOST_COMPARED = 256  # items compared for each place, or sixteen windows of them if these are more
-NO_LOG_PROB = Unknown("log_prob is that of a set, and a feed orders a list.")
+FEED_UNKNOWN = Unknown("log_prob is that of a set, and a feed orders a list.")
 
 
 def feed(
@@ -55,7 +55,7 @@ def feed(
         reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached" if left else "no item is left"
     parameters = {"scale": settings.scale, "decoder": "greedy", "nugget": nugget, "kernel": "linear", "window": window}
     more = settings.diversity, parameters, limits, items
-    return DiverseSelection(order, limits.total(order), np.log(gains), reason, NO_LOG_PROB, *more)
+    return DiverseSelection(order, limits.total(order), np.log(gains), reason, FEED_UNKNOWN, *more)
 
 
 def order_by_window(
