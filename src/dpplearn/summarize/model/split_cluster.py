@@ -20,11 +20,13 @@ from dpplearn.learning.similarity import SimilarityPart, cosines
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_rows
+from dpplearn.summarize.text.announcements import only_announces
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
-from dpplearn.summarize.text.introductions import annotated, unknown_people
+from dpplearn.summarize.text.introductions import Addition, annotated, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, told_before
+from dpplearn.summarize.text.short_forms import Span, without
 from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
@@ -141,7 +143,7 @@ class SplitCluster:
         return replace(self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
-        """How much of a budget each sentence takes; with `annotate`, including the first names it needs."""
+        """How much of a budget each sentence takes; with `annotate`, including the names and dates it needs."""
         return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
 
     # Sentences that are the same, or forms of one sentence
@@ -173,11 +175,33 @@ class SplitCluster:
 
     @cached_property
     def named(self) -> list[str]:
-        """Each sentence with the first names that it needs where nothing before it introduces anybody."""
+        """Each sentence with the names and dates that it needs where nothing stands before it.
+
+        "Today" and the like, which can be left out, have no date here: they get one while there is room.
+        """
         if self.listed_language != "English":
             return self.texts
-        documents = self.cluster.documents
-        return [annotated(x.text, unknown_people(x.text, "", documents[x.document].text)) for x in self.sentences]
+        with_year, drops = self.has_several_years(self.sentences), self.drops_times
+        spare = [spare_times(text) if drops else [] for text in self.texts]
+        added = (self.additions(one, "", with_year, spare=x) for one, x in zip(self.sentences, spare, strict=True))
+        return [annotated(text, more) for text, more in zip(self.texts, added, strict=True)]
+
+    def without_spare_times(self, one: Sentence) -> Sentence:
+        """A sentence without "today" and the like, where these may be left out."""
+        spans = spare_times(one.full) if self.drops_times else []
+        spans = [(a, b) for a, b in spans if not any(a < d and c < b for c, d in one.dropped)]
+        dropped = tuple(sorted([*one.dropped, *spans]))
+        return replace(one, text=without(one.full, dropped), dropped=dropped) if spans else one
+
+    def additions(
+        self, one: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
+    ) -> list[Addition]:
+        """The names and dates that a sentence needs after a text, in their order."""
+        written = self.times[one.document] if with_dates and self.has_several_days else None
+        source = self.cluster.documents[one.document].text
+        names = unknown_people(one.text, before.replace("[", "").replace("]", ""), source)
+        dates = [] if written is None else undated_times(one.text, before, written.date(), with_year, spare)
+        return sorted([*names, *dates])
 
     @cached_property
     def matters(self) -> Matters:
@@ -243,6 +267,7 @@ class SplitCluster:
                 (Lack.LEANS, told_before(self.texts, self.words, documents)),
                 (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
+                (Lack.PUBLISHED, news & np.array([*map(only_announces, self.texts)])),
                 (Lack.PASSING, news & passing(self.texts, told, documents)),
             ):
                 lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
@@ -285,6 +310,21 @@ class SplitCluster:
     def times(self) -> list[datetime | None]:
         """When each document was written, where that is known."""
         return document_times(self.cluster.documents)
+
+    @cached_property
+    def has_several_days(self) -> bool:
+        """Whether there are several documents that may be of different days, so that "today" is not one day."""
+        days = {None if time is None else time.date() for time in self.times}
+        return len(self.times) > 1 and (len(days) > 1 or None in days)
+
+    @property
+    def drops_times(self) -> bool:
+        """Whether "today" may be left out: in stories that may be of several days."""
+        return self.has_several_days and self.is_news
+
+    def has_several_years(self, sentences: Iterable[Sentence]) -> bool:
+        """Whether the documents of some sentences are of several years."""
+        return len({time.year for one in sentences if (time := self.times[one.document]) is not None}) > 1
 
     @cached_property
     def order_times(self) -> list[datetime | None]:
