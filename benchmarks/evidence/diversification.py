@@ -288,11 +288,14 @@ def answer(found: dict[str, FloatArray], scored: list[Scored]) -> str:
     beyond = f"Of the six differences, beyond chance: {', '.join(sure) or 'none'}."
     gains = {name: by_topic(values - found[EQUAL], scored) for name, values in found.items() if name != EQUAL}
     best = max(gains, key=lambda name: gains[name][..., 0].mean())
-    most = ", ".join(f"{signed(gains[best][:, s, 0])} at k = {k}" for s, k in enumerate(SIZES))
+
+    def covers_more(name: str) -> str:
+        return ", ".join(f"{signed(gains[name][:, s, 0])} at k = {k}" for s, k in enumerate(SIZES))
+
     return (
         f"{verdict}. At k = {sizes} a DPP learned from many covering sets covers {learned_to} of the key points, equal "
-        f"qualities {equal_to}, random sets {random_to}. {beyond} The largest gain over equal qualities is that of "
-        f"{best}: {most}."
+        f"qualities {equal_to}, random sets {random_to}. {beyond} With its diversity tuned on other topics it "
+        f"gains {covers_more(f'{LEARNED}, tuned')}. The largest gain is that of {best}: {covers_more(best)}."
     )
 
 
@@ -329,5 +332,5 @@ def draw(found: dict[str, FloatArray], scored: list[Scored], path: Path) -> None
             ax.axvline(0, color="black", linewidth=0.6)
             ax.set(xlabel=f"{label}, less equal qualities", ylim=(len(names) - 0.5, -0.5), yticks=range(len(names)))
             ax.set_yticklabels([name.replace("`", "") for name in names] if ax is axes[0] else [])
-        axes[1].legend(loc="lower right")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2)
         figure.savefig(path, dpi=160)

@@ -80,7 +80,7 @@ def test_a_paragraph_of_several_files_counts_once():
     again = STORY.upper().replace(" ", "\n").replace(".", " .")
     cluster = Cluster.from_texts([STORY, f"The river rose by a metre.\n\n{again}", "Nobody was hurt."])
     assert texts(cluster) == [*STORY.replace(". ", ".|").split("|"), "The river rose by a metre.", "Nobody was hurt."]
-    assert {(x.code, x.copy_of) for x in cluster.candidates().set_aside} == {("repeated", 0)}
+    assert {(x.code, x.reason) for x in cluster.candidates().set_aside} == {("repeated", "repeated from document 1")}
     assert len(texts(cluster, keep_all=True)) == 6
     assert len(texts(Cluster.from_texts([f"{STORY}\n\n{STORY}"]))) == 4  # in one file it may be meant
 
@@ -98,7 +98,7 @@ def test_a_paragraph_is_the_same_in_other_marks_in_any_script(story):
     again = f"“{first.upper()}  {rest}”"
     changed = f"{story[:-1]} 2031."
     found = Cluster.from_texts([story, again, changed]).candidates()
-    assert {(x.document, x.code, x.copy_of) for x in found.set_aside} == {(1, "repeated", 0)}
+    assert {(x.document, x.reason) for x in found.set_aside} == {(1, "repeated from document 1")}
 
 
 def test_short_paragraphs_may_be_the_same_by_chance():

@@ -37,6 +37,8 @@ def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
     pieces = list(corpus.pieces(corpus.notes()))
     assert len(pieces) == 64 + 6 if kind != "pattern" else len(pieces) > 64
     assert [piece.number for piece in pieces] == list(range(len(pieces)))
+    sent = pickle.dumps(pieces)  # of a packed file the lines are sent, else only where they are
+    assert (b"It rained" in sent) == (kind == "jsonl.gz")
     alone = [pickle.loads(pickle.dumps(piece)) for piece in reversed(pieces)]
     found = [one.id for piece in reversed(alone) for one in piece.entries(piece.source.fresh()) if one.cluster]
     assert found == [one.id for one in corpus]

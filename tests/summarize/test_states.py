@@ -92,8 +92,8 @@ def test_a_smaller_later_number_inside_a_document_may_be_a_part():
     assert not corrected(texts, [THURSDAY, MONDAY, MONDAY], [0, 1, 1])[0]
 
 
-def test_what_was_going_on_is_left_behind_by_another_day():
-    texts = ["Obrecht is in a coma, doctors said.", "Divers were searching the bay.", "Obrecht died.", "It is raining."]
+def test_what_was_to_come_is_left_behind_by_another_day():
+    texts = ["Obrecht is expected to live.", "Divers will search the bay.", "Obrecht died.", "It will rain."]
     assert passing(texts, [THURSDAY, THURSDAY, MONDAY, MONDAY], [0, 0, 1, 1]).tolist() == [True, True, False, False]
 
 

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.records import Chosen, LeftOut, place, running_first, set_aside
+from dpplearn.summarize.explain.records import Chosen, LeftOut, place, running_first
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.text.units import length
@@ -43,7 +43,7 @@ def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
     days = [None if time is None else time.date().isoformat() for time in prepared.split.times]
     answer = {"id": name, "model": read.model, "expires_in": expires_in, "notes": read.notes, "skipped": read.skipped}
     answer |= {"documents": [*map(document_answer, documents)], "days": days, "sentences": sentences}
-    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(set_aside(prepared.split))
+    defaults, aside = reading.defaults.model_dump(exclude_unset=True), running_first(prepared.split.set_aside)
     vocabulary = Vocabulary.of(prepared.split) if len(sentences) > 2 else None  # two make no map
     answer["words"] = vocabulary.strongest(vocabulary.worths, MATTER) if vocabulary else []
     return json_bytes(answer | {"defaults": defaults, "set_aside": aside})

@@ -8,7 +8,8 @@ from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.explain.records import Alike, Covers, Dated, LeavesOut, NoCandidate, Sureness
+from dpplearn.summarize.corpora.candidates import SetAside
+from dpplearn.summarize.explain.records import Alike, Covers, Dated, LeavesOut, Sureness
 from dpplearn.summarize.text.units import share_of
 from dpplearn.summarize.text.words import words
 
@@ -190,9 +191,7 @@ class ClusterAnswer(BaseModel):
     days: list[str | None] = Field(description="The date of each document, such as 2024-03-14, if known.")
     sentences: list[ReadSentence]
     words: list[str] = Field(description="Words that say what it is about, the most important first.")
-    set_aside: list[NoCandidate] = Field(
-        description="Pieces that only `keep_all` would choose from; running text first."
-    )
+    set_aside: list[SetAside] = Field(description="Pieces that only `keep_all` would choose from; running text first.")
     defaults: Options = Field(description="The options that `select` uses by default.")
     notes: list[str] = Field(description="Remarks on the documents, such as another language.")
     skipped: list[SkippedFile] = Field(description="Files that could not be read.")

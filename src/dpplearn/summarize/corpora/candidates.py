@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, TooManySentencesError, document_name
 from dpplearn.summarize.text.blocks import RUNNING, Block, is_closed
 from dpplearn.summarize.text.dates import dateline_end
 from dpplearn.summarize.text.fragments import is_sentence, may_state
@@ -19,7 +19,7 @@ from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.units import count_words
 from dpplearn.summarize.text.words import STOPS, has_word, one_line, small_words, word_lists
 
-Reason = tuple[str, int | None]  # the code of why a piece is set aside, and the number of the document that it repeats
+Reason = tuple[str, str]  # the code of why a piece is set aside, and the name of the document that it repeats
 
 _ALPHANUMERIC = re.compile(r"[^\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
@@ -54,14 +54,27 @@ _LATER_PART = re.compile(rf"[.!?]\s+{_ABSTRACT_PART}\s[A-Z]")
 _TAGS_AT_END = re.compile(r"\s*\([^()]{0,20}(?:#[0-9]|@\w)[^()]{0,60}\)$|\s+[:;]-?[()D]+$")  # (#812, @ann), :-)
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _SPACED_TOKEN = re.compile(r"\S+")
+REASONS = {  # why a piece is set aside, by the kind of its block or by the code
+    "row": "a table's row",
+    "code": "code",
+    "byline": "a byline or date",
+    "navigation": "navigation",
+    "banner": "a banner, or what a program says",
+    "no-sentence": "no sentence",
+    "announces": "only announces what follows",
+    "repeated": "repeated from ",
+    "boilerplate": "in most documents",
+    "language": "in another language",
+}
 
 
-class SetAside(NamedTuple):
-    """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
+@dataclass(frozen=True)
+class SetAside:
+    """A piece of a document that is no candidate: where it stands, the kind of its block, and the reason in words.
 
     `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
-    "language" (most of the text is in another), "repeated" (its paragraph stands in an earlier document, number
-    `copy_of`, or it is quoted from the same one), or "boilerplate" (it stands in most documents).
+    "language" (most of the text is in another), "repeated" (its paragraph stands in an earlier document, or it is
+    quoted from the same one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -70,7 +83,7 @@ class SetAside(NamedTuple):
     end: int
     kind: str
     code: str
-    copy_of: int | None = None
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -108,13 +121,14 @@ def find_candidates(cluster: Cluster, limit: int | None = None, keep_all: bool =
     for i, (document, pieces) in enumerate(zip(documents, ranked, strict=True)):
         position = 0
         for text, (start, end, block, section), rank, code in pieces:
-            copy_of = None
+            source = ""  # the document that a piece repeats
             if rank <= last[i]:
                 number += 1
-                code, copy_of = reasons.get(number, ("", None))
+                code, source = reasons.get(number, ("", ""))
                 position += code != "boilerplate"
             if rank > last[i] or code:
-                set_aside.append(SetAside(text, i, start, end, block.kind, code, copy_of))
+                reason = REASONS.get(block.kind, f"a {block.kind}") if code == "kind" else REASONS[code]
+                set_aside.append(SetAside(text, i, start, end, block.kind, code, reason + source))
             else:
                 title = section and one_line(document.text[section.start : section.end])
                 sentences.append(Sentence(text, i, position, start, end, block.kind, title))
@@ -174,7 +188,7 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
 
     A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a quotation
     that begins like another sentence of its document. A sentence that stands in more than half of at least
-    `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents that are mostly the same count
+    `_FAMILIES` documents is "boilerplate". There, documents that are mostly the same count
     as one: a story that most papers took from an agency is no boilerplate.
     """
     quoting = {i for i, piece in pieces if piece.kind == "quotation"}
@@ -192,21 +206,21 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
         if piece.kind == "quotation":
             head = normal(texts[number][texts[number].find(":", 0, _WHOSE) + 1 :])[:_HEAD]
             if len(head) >= _LEAST and (i, head) in unquoted:
-                reasons[number] = "repeated", i
+                reasons[number] = "repeated", document_name(documents[i].id)
         start, end = min(piece.start, piece.block.start), max(piece.end, piece.block.end)
         if paragraph != (i, start, end):
             paragraph = i, start, end
             key = normalized[number] if piece.is_whole else normal(documents[i].text[start:end])
         if first.setdefault(key, i) != i and len(key) >= _LEAST:
-            reasons[number] = "repeated", first[key]
+            reasons[number] = "repeated", document_name(documents[first[key]].id)
     owners = [i for i, _ in pieces]
-    families, holders = find_families(owners, normalized), defaultdict[str, dict[int, int]](dict)
+    families, holders = find_families(owners, normalized), defaultdict[str, set[int]](set)
     for i, text in zip(owners, normalized, strict=True):
-        holders[text].setdefault(families[i], i)  # of each sentence the families, and the first document of each
+        holders[text].add(families[i])
     n = len(set(families.values()))
-    common = {text: min(where.values()) for text, where in holders.items() if 2 * len(where) > n >= _FAMILIES}
+    common = {text for text, holding in holders.items() if 2 * len(holding) > n >= _FAMILIES}
     if len(common) < len(holders):  # else nothing would be left
-        reasons |= {number: ("boilerplate", common[text]) for number, text in enumerate(normalized) if text in common}
+        reasons |= {number: ("boilerplate", "") for number, text in enumerate(normalized) if text in common}
     return reasons
 
 
@@ -259,7 +273,7 @@ def find_other_languages(documents: Sequence[Document], pieces: Sequence[tuple[i
         if language in (None, main) and small.isdisjoint(text.lower().split()):
             language = clear_language(text)
         if language not in (None, main):
-            reasons[number] = "language", None
+            reasons[number] = "language", ""
     return reasons
 
 

@@ -135,6 +135,17 @@ def named(values: dict[str, Any]) -> str:
     return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
 
 
+def document_name(document: str) -> str:
+    """The name of a document in words, from its id.
+
+    Examples
+    --------
+    >>> document_name("2"), document_name("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
+
+
 class TooManySentencesError(ValueError):
     """A cluster has more sentences than are allowed."""
 

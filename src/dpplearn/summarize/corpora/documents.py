@@ -84,15 +84,11 @@ def plain_document(name: str, source: str) -> Document:
         text = rest.lstrip("\r\n")
 
 
-def text_document(name: str, text: str) -> Document:
-    """A text, which may be Markdown."""
-    return markdown_document(name, text) if is_markdown(text) else plain_document(name, text)
-
-
 def parse_text(file: DocumentFile) -> list[Document]:
-    """A text, or an error if it is called like a PDF or an office file, and is neither."""
+    """A text, which may be Markdown, or an error if it is called like a PDF or an office file, and is neither."""
     try:
-        return [text_document(file.name, file.text())]
+        text = file.text()
+        return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
     except ValueError as error:
         suffix = suffix_of(Path(file.name))
         named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)

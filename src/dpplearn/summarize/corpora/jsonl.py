@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import Line, read_lines, unpacked_name
+from dpplearn._io.encoding import GZIP, Line, breaks_at_bytes, read_lines, unpacked_name
 from dpplearn._io.jsonfile import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.formats.hyphens import unwrapped
@@ -25,17 +25,27 @@ def looks_like_jsonl(path: Path) -> bool:
 
 
 def jsonl_items(source: Source) -> Iterator[Item]:
-    """The lines of a file, unpacked, with their numbers."""
-    total = max(source.path.stat().st_size, 1)
+    """The number of each line, with its first byte and its length, so that a worker reads the line from the file.
+
+    Lines of a packed file, or of one in UTF-16, cannot be found by their bytes. They are items themselves.
+    """
+    total, encoding = max(source.path.stat().st_size, 1), source.encoding or "utf-8"
     with source.path.open("rb") as file:
-        for number, line in enumerate(read_lines(file, source.path, source.encoding or "utf-8"), 1):
-            yield Item((number, line), len(line.data), min(file.tell() / total, 1.0))
+        has_places = file.seekable() and file.peek(2)[:2] != GZIP and breaks_at_bytes(encoding)
+        for number, line in enumerate(read_lines(file, source.path, encoding), 1):
+            size, end = len(line.data), file.tell()
+            yield Item((number, (end - size, size) if has_places else line), size, min(end / total, 1.0))
 
 
-def read_line(source: Source, numbered: tuple[int, Line]) -> Iterator[tuple[Cluster, int]]:
+def read_line(source: Source, numbered: tuple[int, Line | tuple[int, int]]) -> Iterator[tuple[Cluster, int]]:
     """The cluster of a line, with its number."""
     number, line = numbered
     with source.tolerate():
+        if not isinstance(line, Line):
+            start, size = line
+            with source.path.open("rb") as file:
+                file.seek(start)
+                line = Line(f"{source.path}, line {number}", file.read(size), source.encoding or "utf-8")
         if text := line.text().rstrip():
             yield cluster_of(parse_object(text, line.where), line.where), number
 

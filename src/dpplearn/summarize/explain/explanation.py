@@ -39,8 +39,8 @@ from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
-from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.records import Chosen, LeftOut, WholeSet, running_first, set_aside, whole_set
+from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
+from dpplearn.summarize.explain.records import Chosen, LeftOut, WholeSet, running_first, whole_set
 from dpplearn.summarize.explain.topics import (
     ABOUT,
     ADDS,
@@ -50,7 +50,6 @@ from dpplearn.summarize.explain.topics import (
     PLACE,
     Idea,
     Vocabulary,
-    document_name,
     ideas_of,
     level,
     level_of,
@@ -85,8 +84,8 @@ class Explanation:
         What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
         Ids of the cluster's documents, in the order of their numbers.
-    set_aside : tuple of NoCandidate
-        Pieces of the documents that were no candidates.
+    set_aside : tuple of SetAside
+        Pieces of the documents that were no candidates, each with the reason.
     passed : int
         How many sentences a first choice left out, where there were too many for the exact model.
     numbers : list of int
@@ -98,7 +97,7 @@ class Explanation:
         self.prepared, self.split, self.Y = summary.prepared, summary.split, summary.subset
         split, decision, q = self.split, self.decision, self.prepared.dpp.quality
         self.documents = tuple(document.id for document in split.cluster.documents)
-        self.set_aside, self.passed = set_aside(split), split.passed
+        self.set_aside, self.passed = split.set_aside, split.passed
         self.vocabulary, self.texts = Vocabulary.of(split), [decision.texts[i] for i in self.Y]
         self.mean_quality = float(np.average(q[self.Y], weights=decision.cost[self.Y]))  # of the chosen words
         forms = np.arange(q.size) if split.forms is None else split.forms

@@ -1,4 +1,4 @@
-"""Records of an explanation: why a sentence is in a summary, or is not, or could not be; and the summary as a whole."""
+"""Records of an explanation: why a sentence is in a summary or is not, and what the summary is like as a whole."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.corpora.cluster import Sentence, short
-from dpplearn.summarize.explain.topics import Vocabulary, document_name, quoted
+from dpplearn.summarize.corpora.candidates import SetAside
+from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
+from dpplearn.summarize.explain.topics import Vocabulary, quoted
 from dpplearn.summarize.model.choice import CHRONOLOGICAL
-from dpplearn.summarize.model.split_cluster import SplitCluster
 
 if TYPE_CHECKING:
     from dpplearn.summarize.explain.summary import Summary
@@ -22,18 +22,6 @@ SURE, FAIRLY = 0.6, 0.3  # the share of a summary in one drawn from the model fr
 MUCH_ALIKE = 0.5  # a cosine from which on two sentences say much of the same
 NAMED = 3  # number of documents that are named
 FEW_SENTENCES = 5  # with fewer sentences, the share that a summary covers means little
-SET_ASIDE = {  # reasons in words, by the kind of the piece's block or the code
-    "row": "a table's row",
-    "code": "code",
-    "byline": "a byline or date",
-    "navigation": "navigation",
-    "banner": "a banner, or what a program says",
-    "no-sentence": "no sentence",
-    "announces": "only announces what follows",
-    "repeated": "repeated from ",
-    "boilerplate": "in most documents",
-    "language": "in another language",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,35 +90,8 @@ class LeftOut(Judged):
         return self.reason
 
 
-@dataclass(frozen=True)
-class NoCandidate:
-    """A piece of a document that was no candidate: its place, the kind of its block, and the reason.
-
-    `code` is "kind" (no running text), "no-sentence", "announces", "repeated", "boilerplate" or "language".
-    """
-
-    text: str
-    document: int
-    start: int
-    end: int
-    kind: str
-    code: str
-    reason: str
-
-
-def set_aside(split: SplitCluster) -> tuple[NoCandidate, ...]:
-    """The pieces of a cluster that were no candidates, each with its reason in a few words."""
-    pieces = []
-    for x in split.set_aside:
-        reason = SET_ASIDE.get(x.kind, f"a {x.kind}") if x.code == "kind" else SET_ASIDE[x.code]
-        if x.code == "repeated" and x.copy_of is not None:
-            reason += document_name(split.cluster.documents[x.copy_of].id)
-        pieces.append(NoCandidate(*x[:6], reason))
-    return tuple(pieces)
-
-
-def running_first(pieces: tuple[NoCandidate, ...]) -> list[NoCandidate]:
-    """Pieces that were no candidates, running text before headings and the rest."""
+def running_first(pieces: tuple[SetAside, ...]) -> list[SetAside]:
+    """Pieces that were set aside, running text before headings and the rest."""
     return sorted(pieces, key=lambda piece: piece.code == "kind")
 
 

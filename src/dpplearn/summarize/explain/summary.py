@@ -18,10 +18,9 @@ from dpplearn._checks import FloatArray, IntArray, check_subset, count_of
 from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
-from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.corpora.cluster import Sentence, document_name
 from dpplearn.summarize.explain.explanation import Explanation
 from dpplearn.summarize.explain.records import Chosen, LeftOut, place
-from dpplearn.summarize.explain.topics import document_name
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster

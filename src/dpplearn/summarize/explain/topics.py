@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.corpora.cluster import Sentence, document_name
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.features import FEATURE_SETS, Feature
 from dpplearn.summarize.model.split_cluster import SplitCluster
@@ -129,17 +129,6 @@ def quoted(words: Iterable[str]) -> str:
     """
     backward = (unicodedata.bidirectional(word[-1:] or "x") in ("R", "AL") for word in words)
     return ", ".join(f"“{word}”{LEFT_TO_RIGHT * mark}" for word, mark in zip(words, backward, strict=True))
-
-
-def document_name(document: str) -> str:
-    """The name of a document in words, from its id.
-
-    Examples
-    --------
-    >>> document_name("2"), document_name("report.txt")
-    ('document 2', 'report.txt')
-    """
-    return f"document {document}" if document.isdigit() else document
 
 
 def place_in_words(document: str, sentence: Sentence) -> str:

@@ -25,7 +25,7 @@ from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
-from dpplearn.summarize.text.matter import Matters, told_before
+from dpplearn.summarize.text.matter import Matters, refers_back
 from dpplearn.summarize.text.short_forms import Span, without
 from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
@@ -264,7 +264,7 @@ class SplitCluster:
             documents, news = self.document_numbers.tolist(), self.is_news
             told = [self.times[k] for k in documents]
             for lack, found in (
-                (Lack.LEANS, told_before(self.texts, self.words, documents)),
+                (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
                 (Lack.PUBLISHED, news & np.array([*map(only_announces, self.texts)])),

@@ -34,9 +34,12 @@ _ONE_CHARACTER = re.compile(f"[{SINGLE}]")
 _NAME_LIKE = re.compile(r"(?<=[\w,;:)’'] )[^\W\d_a-zß-öø-ÿ][\w’'-]*")  # inside a sentence
 
 
-_THE_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
-    r"(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z][a-z-]* ){0,2}?([a-z-]+) "
+_FIRST_THING = re.compile(  # "The council voted", "On Monday, the old law was": a noun before what may be its verb
+    r"^(?:[A-Z][\w ]{2,30}, )?[Tt]he (?:[a-z][a-z-]* ){0,2}?([a-z-]+) "
     r"(?:is|was|were|are|has|have|had|will|would|could|can|may|said|[a-z]+ed|[a-z]+s)\b"
+)
+_THING = re.compile(  # "accused in the hearing.", but not "the use of force"
+    r"\b[Tt]he (?:[a-z][a-z-]* ){0,2}?([a-z-]+)(?:(?= )(?! (?:of|that|who|which|between|in|on|to|for) )|(?=[.,;]))"
 )
 
 
@@ -115,29 +118,41 @@ class Matters:
         return 0.0 < MOST_SHARED * self.size(i) <= self.weight(own.stems & theirs.stems)
 
 
-def told_before(texts: Sequence[str], said: Sequence[Sequence[str]], documents: Sequence[int]) -> list[bool]:
+def refers_back(
+    texts: Sequence[str], said: Sequence[Sequence[str]], documents: Sequence[int], anywhere: bool = False
+) -> list[bool]:
     """Whether each English sentence begins with a thing, "the council", that its document mentions before.
 
-    A thing is known to all readers if the documents that mention it have half of the sentences. `said` are the words of
-    each sentence, and `documents` has the number of its document.
+    `anywhere` also counts things inside the sentence: "two men were heard at the inquiry". A thing is known to all
+    readers if the documents that mention it have half of the sentences, or if it is like "the government". `said` are
+    the words of each sentence, and `documents` has the number of its document.
 
     Examples
     --------
     >>> texts = ["A council of nine met in Brenn.", "The council voted.", "It rained.", "Hail fell.", "It froze."]
-    >>> told_before(texts, [*map(words, texts)], [0, 0, 1, 1, 2])
+    >>> refers_back(texts, [*map(words, texts)], [0, 0, 1, 1, 2])
     [False, True, False, False, False]
     """
-    found, sizes = [False] * len(texts), Counter(documents)
-    heads = {i: match[1] for i, text in enumerate(texts) if (match := _THE_THING.match(text))}
-    if not heads:
-        return found
-    told: dict[int, set[str]] = {k: set() for k in sizes}
-    for i, one in enumerate(said):
-        found[i] = i in heads and STEM_OF[heads[i]] in told[documents[i]]
-        told[documents[i]].update(map(STEM_OF.__getitem__, one))
-    for i, head in heads.items():
-        found[i] &= 2 * sum(sizes[k] for k, own in told.items() if STEM_OF[head] in own) < len(texts)
-    return found
+    pattern = _THING if anywhere else _FIRST_THING
+    things = [{STEM_OF[thing] for thing in pattern.findall(text)} - _known_to_all() for text in texts]
+    mentioned = {document: set[str]() for document in documents}
+    before = []
+    for own, spoken, document in zip(things, said, documents, strict=True):
+        before.append(own & mentioned[document])
+        mentioned[document].update(map(STEM_OF.__getitem__, spoken))
+    sizes = Counter(documents)
+
+    def is_rare(thing: str) -> bool:
+        return 2 * sum(size for document, size in sizes.items() if thing in mentioned[document]) < len(texts)
+
+    rare = {thing for thing in set().union(*before) if is_rare(thing)}
+    return [not rare.isdisjoint(own) for own in before]
+
+
+@cache
+def _known_to_all() -> frozenset[str]:
+    """Stems of things that need no introduction."""
+    return frozenset(map(STEM_OF.__getitem__, word_lists("sentence-words")["known to all"]))
 
 
 @cache

@@ -43,7 +43,7 @@ class Lack(StrEnum):
     OF_ITSELF = "says something of the text or the meeting itself"
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
-    PASSING = "tells what was going on or still to come when it was written"
+    PASSING = "tells what was still to come or did not last"
     PUBLISHED = "only tells that a text was published"  # see `dpplearn.summarize.text.announcements`
     BARE = "is short and has no name and no number"  # of a sentence in a story
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain

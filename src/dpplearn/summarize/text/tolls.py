@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -78,7 +77,7 @@ def tolls(text: str) -> dict[str, Toll]:
     80000
     """
     found: dict[str, Toll] = {}
-    if not has(text, _TOLL_PARTS):  # most sentences
+    if not any(map(text.lower().__contains__, _TOLL_PARTS)):  # quicker than patterns that few sentences match
         return found
     for what, patterns in _TOLLS.items():
         for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
@@ -87,11 +86,6 @@ def tolls(text: str) -> dict[str, Toll]:
                 toll = Toll(_value(match[1]), after[1].lower() if after else "", _slack(before))
                 found[what] = max(found.get(what, toll), toll)
     return found
-
-
-def has(text: str, parts: Sequence[str]) -> bool:
-    """Whether a text has one of these parts, in any case. This is quicker than a pattern that few sentences match."""
-    return any(map(text.lower().__contains__, parts))
 
 
 def _slack(before: str) -> float:
