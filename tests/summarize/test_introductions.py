@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.text.announcements import only_announces
 from dpplearn.summarize.text.introductions import annotated, people, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.short_forms import without
+from dpplearn.summarize.text.standing import only_published
 
 SOURCE = (
     "Gov. Elena Tavish named Ruth Calloran, a retired judge, to lead the inquiry. Martin Sayle, the chief executive of "
@@ -106,6 +106,7 @@ def test_dates_have_the_year_where_it_is_asked_for_and_none_stands_twice():
         ("The firm announced today that it was sold.", "The firm announced that it was sold."),
         ("Today, the bridge fell.", "The bridge fell."),
         ("It fell on Monday night, police said Tuesday.", "It fell, police said."),
+        ("It fell on Monday, and it burned today, the 5th time.", "It fell, and it burned today, the 5th time."),
         ("It has today been closed.", "It has been closed."),
         ("It fell earlier on Wednesday in the north.", "It fell in the north."),
         *(
@@ -164,4 +165,4 @@ def test_all_time_words_of_a_summary_get_a_date_or_none_does():
     ],
 )
 def test_a_sentence_that_only_says_that_a_text_was_published(text, announces):
-    assert only_announces(text) is announces
+    assert only_published(text) is announces

@@ -194,7 +194,8 @@ def introduced(split: SplitCluster, sentences: list[Sentence], budget: float, un
     Where the day of one time word is not known, no other gets a date: a reader would take it for the day of all. In the
     news, "today" and the like are left out where there is no date, or no room for one.
     """
-    bare, with_year = [*map(split.without_spare_times, sentences)], split.has_several_years(sentences)
+    bare = [*map(split.without_spare_times, sentences)]
+    with_year = len({time.year for one in sentences if (time := split.times[one.document]) is not None}) > 1
     with_dates = not any(split.times[one.document] is None and time_words(one.text) for one in bare)
     shown = [annotated(one.text, split.additions(one, "", with_year, with_dates)) for one in bare]
     for k, forms in enumerate(zip(sentences, bare, strict=True)):

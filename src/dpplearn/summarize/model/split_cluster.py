@@ -20,14 +20,13 @@ from dpplearn.learning.similarity import SimilarityPart, cosines
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
 from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_rows
-from dpplearn.summarize.text.announcements import only_announces
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
 from dpplearn.summarize.text.introductions import Addition, annotated, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, refers_back
 from dpplearn.summarize.text.short_forms import Span, without
-from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
+from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, only_published, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -181,17 +180,24 @@ class SplitCluster:
         """
         if self.listed_language != "English":
             return self.texts
-        with_year, drops = self.has_several_years(self.sentences), self.drops_times
-        spare = [spare_times(text) if drops else [] for text in self.texts]
-        added = (self.additions(one, "", with_year, spare=x) for one, x in zip(self.sentences, spare, strict=True))
-        return [annotated(text, more) for text, more in zip(self.texts, added, strict=True)]
+        several_years = len({time.year for time in self.times if time is not None}) > 1
+        return [
+            annotated(one.text, self.additions(one, "", several_years, spare=self.spare_times(one.text)))
+            for one in self.sentences
+        ]
 
     def without_spare_times(self, one: Sentence) -> Sentence:
         """A sentence without "today" and the like, where these may be left out."""
-        spans = spare_times(one.full) if self.drops_times else []
-        spans = [(a, b) for a, b in spans if not any(a < d and c < b for c, d in one.dropped)]
+        spans = [(a, b) for a, b in self.spare_times(one.full) if not any(a < d and c < b for c, d in one.dropped)]
         dropped = tuple(sorted([*one.dropped, *spans]))
         return replace(one, text=without(one.full, dropped), dropped=dropped) if spans else one
+
+    def spare_times(self, text: str) -> list[Span]:
+        """The spans of a sentence with "today" and the like, in stories that may be of several days.
+
+        Days of the week stay where no document has a date: no other day in the summary has one, either.
+        """
+        return spare_times(text, any(self.times)) if self.has_several_days and self.is_news else []
 
     def additions(
         self, one: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
@@ -227,7 +233,7 @@ class SplitCluster:
         last[last < 3] = 0.0
         return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
 
-    @property
+    @cached_property
     def is_news(self) -> bool:
         """Whether these are stories in English: several documents of no kind, most of which name a day of the week."""
         if self.listed_language != "English" or any(self.kinds):
@@ -267,7 +273,7 @@ class SplitCluster:
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
-                (Lack.PUBLISHED, news & np.array([*map(only_announces, self.texts)])),
+                (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
                 (Lack.PASSING, news & passing(self.texts, told, documents)),
             ):
                 lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
@@ -316,15 +322,6 @@ class SplitCluster:
         """Whether there are several documents that may be of different days, so that "today" is not one day."""
         days = {None if time is None else time.date() for time in self.times}
         return len(self.times) > 1 and (len(days) > 1 or None in days)
-
-    @property
-    def drops_times(self) -> bool:
-        """Whether "today" may be left out: in stories that may be of several days."""
-        return self.has_several_days and self.is_news
-
-    def has_several_years(self, sentences: Iterable[Sentence]) -> bool:
-        """Whether the documents of some sentences are of several years."""
-        return len({time.year for one in sentences if (time := self.times[one.document]) is not None}) > 1
 
     @cached_property
     def order_times(self) -> list[datetime | None]:

@@ -85,9 +85,8 @@ _SPARE = re.compile(  # at the beginning of a sentence, or after a word, where w
     rf"^(?:{_EARLY}{_DAY_WORD}|on {_WEEKDAY})(?:, (?!(?:the|an?) day\b)| (?=(?:the|an?)\b|(?-i:[A-Z])))"
     rf"|(?<=[\w)]) (?-i:{_EARLY}(?:{_DAY_WORD}|on {_WEEKDAY})"
     rf"|{_EARLY}{_WEEKDAY}(?=[.,;]| (?:that|in|for|to|with|after|by|from|when|because|and)\b))"
-    r"(?=[.;]|,(?! (?:and|or|\d|(?-i:[A-Z][a-z]+day)\b))"
-    r"| (?!(?:than|as|is|was|are|were|at)\b|(?:and|or|to) (?:on|today|yesterday|tomorrow|this|again|(?-i:[A-Z]))"
-    r"|[\d\[(]|(?-i:[A-Z])))",
+    r"(?=[.;]|(?!,? (?:and|or|to) (?:on|today|yesterday|tomorrow|this|again|(?-i:[A-Z])))"
+    r"(?:,(?! (?:\d|(?-i:[A-Z][a-z]+day)\b))| (?!(?:than|as|is|was|are|were|at)\b|[\d\[(]|(?-i:[A-Z]))))",
     re.IGNORECASE,
 )
 _NEEDS_TIME = word_set(  # before a time word that cannot be left out
@@ -276,7 +275,7 @@ def _month(day: date, months: int, with_year: bool) -> str:
     return _MONTH_NAMES[month] + (f" {year}" if with_year else "")
 
 
-def spare_times(text: str) -> list[Span]:
+def spare_times(text: str, with_weekdays: bool = True) -> list[Span]:
     """The spans of "today", "on Monday night" and the like that a sentence of the news can do without.
 
     Examples
@@ -288,7 +287,7 @@ def spare_times(text: str) -> list[Span]:
     quoted = quotations(text)
     if quoted is None:
         return []
-    undated = [found.start() for found in time_words(text)]
+    undated = [found.start() for found in time_words(text) if with_weekdays or not found["weekday"]]
     spans = [found.span() for found in _SPARE.finditer(text) if _is_spare(text, *found.span())]
     spans = [(start, end) for start, end in spans if any(start <= at < end for at in undated)]
     return [span for span in spans if not any(span[0] < end and start < span[1] for start, end in quoted)]
