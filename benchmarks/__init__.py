@@ -1,12 +1,12 @@
-"""Speed and quality, measured against what people use today. `make bench` runs everything here.
+"""Measures speed and quality beside what people use today; `make bench` runs every benchmark.
 
-Each module has `run(quick=False) -> dict` and writes `results/<name>.json`; `report` turns those
-files into README.md. Ours and the peer run in the same process, alternating, because machines are
-shared and noisy: a ratio means something where a time does not.
+Each benchmark is a module with `run(quick=False) -> dict`. `timing.main` runs it and stores the result in
+`results/NAME.json`; `report` writes README.md from those files. Machines are shared and noisy, so dpplearn and its peer
+run in the same process, in turns: the ratio of their times means more than the times.
 """
 
 import os
 import sys
 
-if sys.argv[0] == "-m":  # run as a program, and not imported by another, whose loops it would have compiled
-    os.environ.setdefault("DPPLEARN_COMPILE", "always")  # what goes first, unmeasured, compiles, however small it is
+if sys.argv[0] == "-m":  # this is the main program: when a test imports the package, its loops need not be compiled
+    os.environ.setdefault("DPPLEARN_COMPILE", "always")  # the unmeasured first call compiles even the smallest loops

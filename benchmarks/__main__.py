@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [NAME ...]`: run the benchmarks, write their results and the page.
+"""Runs the benchmarks, stores their results and writes README.md: `python -m benchmarks [--quick] [NAME ...]`.
 
 `python -m benchmarks evidence --data FOLDER` runs the studies on real data instead, and writes docs/evidence.md.
 """
@@ -23,12 +23,12 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(prog="benchmarks", description="Run the benchmarks; default: all of them.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    parser.add_argument("--quick", action="store_true", help="fewer and smaller runs, to see that everything works")
+    parser.add_argument("--quick", action="store_true", help="small runs that are printed, but not stored")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
-    for name in arguments.names or NAMES:  # a process each, so that none warms or burdens another
+    for name in arguments.names or NAMES:  # one process each, so that no benchmark warms or slows another
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}", *(["--quick"] if arguments.quick else [])]
         subprocess.run(command, cwd=HERE.parent, check=True)

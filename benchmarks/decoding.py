@@ -1,39 +1,35 @@
-"""Decoding: greedy against recomputed determinants and pyversity, and how far each decoder is from the best set."""
+"""Compares greedy decoding with recomputed determinants and pyversity, and each decoder with the best set."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.decoding_quality import plot_quality, quality_above, quality_below
 from benchmarks.problems import text_kernel, text_like_features
-from benchmarks.timing import alternate, seconds, write
+from benchmarks.timing import ROOT, alternate, in_new_process, main, median_seconds
 from dpplearn import DPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, sampled_map
 
-FIGURE = Path(__file__).parent.parent / "docs" / "assets" / "decoders.png"
+FIGURE = ROOT / "docs" / "assets" / "decoders.png"
 D, K = 128, 50
 
 
 def lengths(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Costs like sentence lengths in bytes: about 120, from 30 to 400."""
+    """Costs like the lengths of sentences in bytes: about 120, between 30 and 400."""
     return np.round(np.clip(rng.lognormal(np.log(115), 0.4, n), 30, 400))
 
 
 def literal_algorithm_2(L: np.ndarray, cost: np.ndarray, budget: float) -> list[int]:
-    """The paper's listing as it stands: det L_Y anew for every candidate. det(L + I) is left out, being common."""
+    """The paper's listing as it stands: compute det L_Y anew for every candidate, without the common det(L + I)."""
     Y: list[int] = []
     U = [i for i in range(len(L)) if cost[i] <= budget]
-    now = 1.0
+    det = 1.0
     while U:
         dets = [np.linalg.det(L[np.ix_([*Y, i], [*Y, i])]) for i in U]
-        best = max(range(len(U)), key=lambda a: (dets[a] - now) / cost[U[a]])
-        now = dets[best]
+        best = max(range(len(U)), key=lambda a: (dets[a] - det) / cost[U[a]])
+        det = dets[best]
         Y.append(U[best])
         left = budget - cost[Y].sum()
         U = [i for i in U if i not in Y and cost[i] <= left]
@@ -58,7 +54,7 @@ def greedy_rows(repeats: int) -> list[dict]:
 
 
 def feature_rows(n: int, repeats: int) -> list[dict]:
-    """Spread and equal qualities against pyversity on the same weights, and against K matrix-vector products."""
+    """Unequal and equal qualities, against pyversity with the same weights and against K matrix-vector products."""
     from pyversity.strategies import dpp as pyversity_dpp
 
     rng = np.random.default_rng(0)
@@ -66,7 +62,7 @@ def feature_rows(n: int, repeats: int) -> list[dict]:
     z = rng.standard_normal(n)
     z = (z - z.mean()) / z.std()
     rows = []
-    # pyversity's weights are exp((1 - diversity) scale z) with z the standardized scores: 0.5 * 0.6 = 0.3
+    # pyversity weights items by exp((1 - diversity) scale z) for standardized scores z: 0.5 * 0.6 = 0.3
     for name, q, scores, target in (
         ("log-normal qualities, sigma 0.3", np.exp(0.3 * z), z, 5.0),
         ("equal qualities", np.ones(n), np.zeros(n), 1.0),
@@ -79,8 +75,8 @@ def feature_rows(n: int, repeats: int) -> list[dict]:
         def peer(scores: np.ndarray = scores) -> np.ndarray:
             return pyversity_dpp(phi, scores, K, diversity=0.5, scale=0.6).indices
 
-        if target > 1:  # equal qualities leave the order to rounding
-            assert np.isin(ours(), peer()).mean() > 0.9, "not the same problem"
+        if target > 1:  # with equal qualities, rounding decides the order
+            assert np.isin(ours(), peer()).mean() > 0.9, "pyversity solves a different problem"
         rows.append({"case": case, "peer": "pyversity 0.2.0 (DPP)", **alternate(ours, peer, repeats), "target": target})
 
         def products() -> None:
@@ -104,27 +100,24 @@ def sampled_row(size: int, repeats: int) -> dict:
 
 
 MEMORY = """
-import json, re, numpy as np
-from pathlib import Path
+import numpy as np
+from benchmarks.timing import peak_memory
 from dpplearn.decoding import greedy_map
 rng = np.random.default_rng(0)
 greedy_map((np.ones(200), rng.standard_normal((200, {d}), dtype=np.float32)), k=5)
-# of this process alone: ru_maxrss would start from the parent's
-peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-before = peak()
+before = peak_memory()
 phi = rng.standard_normal(({n}, {d}), dtype=np.float32)
 q = np.exp({spread} * rng.standard_normal({n}))
 greedy_map((q, phi), k={k})
-print(json.dumps((peak() - before) / (4 * {n} * ({k} + {d}))))
+print((peak_memory() - before) / (4 * {n} * ({k} + {d})))
 """
 
 
 def memory(n: int, spread: float) -> float:
-    """Peak memory, features and qualities included, over (N k + N D) x 4 bytes; on Linux, else NaN."""
+    """Peak memory, with features and qualities, over (N k + N D) x 4 bytes; NaN where the system is not Linux."""
     if not Path("/proc/self/status").exists():
         return float("nan")
-    code = MEMORY.format(n=n, d=D, k=K, spread=spread)
-    return json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    return in_new_process(MEMORY.format(n=n, d=D, k=K, spread=spread))
 
 
 def consensus_seconds(repeats: int) -> float:
@@ -132,11 +125,11 @@ def consensus_seconds(repeats: int) -> float:
     phi = text_like_features(250, rng)
     counts = rng.poisson(1.2, phi[:, :3000].shape) * (phi[:, :3000].toarray() > 0)
     dpp, cost = DPP(text_kernel(250, 6)), lengths(250, rng)
-    return median(lambda: consensus(dpp, cost, 665, utility=counts), repeats)
+    return median_seconds(lambda: consensus(dpp, cost, 665, utility=counts), repeats)
 
 
 def exact_seconds(repeats: int) -> float:
-    """The slowest of several kernels of 60 items, for sets of 8: equal qualities, where bounds help least."""
+    """The slowest of ten problems of 60 items and sets of about 8; with equal qualities, bounds help least."""
     rng = np.random.default_rng(0)
     points = rng.random((60, 2))
     squares = ((points[:, None] - points) ** 2).sum(axis=2)
@@ -148,12 +141,7 @@ def exact_seconds(repeats: int) -> float:
     cost = lengths(60, rng)
     runs = [(DPP(L), None, 8.0) for L in kernels] + [(DPP(L), cost, 920.0) for L in kernels]
     assert all(exact_map(*problem).optimal for problem in runs)
-    return max(median(lambda problem=problem: exact_map(*problem), repeats) for problem in runs)
-
-
-def median(call: Callable[[], object], repeats: int) -> float:
-    call()
-    return float(np.median([seconds(call) for _ in range(repeats)]))
+    return max(median_seconds(lambda problem=problem: exact_map(*problem), repeats) for problem in runs)
 
 
 def run(quick: bool = False) -> dict:
@@ -192,21 +180,12 @@ def run(quick: bool = False) -> dict:
         "figures": figures,
         "tables": [above, below, larger],
         "notes": [
-            "The rows against matrix-vector products ask for at most 3 times their time, a ratio of 0.33; "
-            "that against drawing for at most 1.5 times, a ratio of 0.67.",
-            "pyversity's weights are set to the same qualities; it reads the same float32 array.",
+            "The target beside matrix-vector products is at most 3 times their time, a ratio of 0.33; beside drawing "
+            "the samples, it is at most 1.5 times, a ratio of 0.67.",
+            "pyversity gets weights that equal the qualities, and the same float32 array.",
         ],
     }
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    plot_quality(result["tables"][2], FIGURE)
-    print(write(result))
-    for row in result["rows"]:
-        spread = f"({row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
-        print(f"{row['case']:78s} {row['peer']:38s} {row['ratio']:8.2f} x  {spread}")
-    for figure in result["figures"]:
-        print(f"{figure['case']:78s} {figure['value']:8.3f} {figure['unit']}")
-    for table in result["tables"]:
-        print(table["title"], *table["rows"], sep="\n  ")
+    main(run, draw=lambda result: plot_quality(result["tables"][2], FIGURE))

@@ -1,4 +1,4 @@
-"""How far each decoder is from the most probable set; part of benchmarks.decoding."""
+"""Measures how far each decoder is from the most probable set, for benchmarks.decoding."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DECODERS: dict[str, Decoder] = GREEDY | {
 
 
 def problems(count: int, n: int, items: int, quality: float) -> Iterator[tuple[DPP, np.ndarray, float]]:
-    """Random directions in 10 dimensions around a common one, log-normal qualities and lengths, budget for `items`."""
+    """Random directions in 10 dimensions, some around a common one; log-normal qualities and lengths; a budget."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
         phi = rng.standard_normal((n, 10)) + rng.choice([0.0, 1.0]) * rng.standard_normal(10)
@@ -42,17 +42,17 @@ def problems(count: int, n: int, items: int, quality: float) -> Iterator[tuple[D
 
 
 def quality_above(count: int, n: int, items: int) -> dict:
-    """Qualities around 4: the budget binds, and the best set is exact_map's."""
+    """The gap to exact_map for qualities around 4, where the budget binds."""
     gaps: dict[str, list[float]] = {name: [] for name in DECODERS}
     times: dict[str, list[float]] = {name: [] for name in DECODERS}
     for dpp, cost, budget in problems(count, n, items, 4.0):
         best = exact_map(dpp, cost, budget).log_prob
         for name, decode in DECODERS.items():
             start = perf_counter()
-            found = decode(dpp, cost, budget)
+            selection = decode(dpp, cost, budget)
             times[name].append(perf_counter() - start)
-            assert found.cost <= budget
-            gaps[name].append(max(best - found.log_prob, 0.0))
+            assert selection.cost <= budget
+            gaps[name].append(max(best - selection.log_prob, 0.0))
     title = f"Log-probability below the best set: {count} problems, N = {n}, budget for about {items} items, q about 4"
     rows = [
         [
@@ -67,23 +67,23 @@ def quality_above(count: int, n: int, items: int) -> dict:
 
 
 def quality_below(count: int, n: int, items: int) -> dict:
-    """Qualities around 0.3: every item lowers the probability, and the most probable set is empty.
+    """The gap for qualities around 0.3, where every item lowers the probability and the best set is empty.
 
-    So a set is compared with the most probable of as many items that fits, which a common factor on all
-    qualities does not change, and beside it stands how much of the budget it uses.
+    So a set is compared with the most probable set of the same size that fits (a common factor on all qualities does
+    not change this gap), and the table also shows how much of the budget it uses.
     """
     masks = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     sizes = masks.sum(axis=1)
-    every = Subsets(np.append(0, np.cumsum(sizes)), np.nonzero(masks)[1], n)
-    found: dict[str, list[tuple[float, int, float]]] = {name: [] for name in GREEDY}
+    subsets = Subsets(np.append(0, np.cumsum(sizes)), np.nonzero(masks)[1], n)
+    measures: dict[str, list[tuple[float, int, float]]] = {name: [] for name in GREEDY}
     for dpp, cost, budget in problems(count, n, items, 0.3):
-        values = np.where(masks @ cost <= budget, dpp.log_prob(every) - dpp.log_prob([]), -np.inf)  # log det L_Y
+        values = np.where(masks @ cost <= budget, dpp.log_prob(subsets) - dpp.log_prob([]), -np.inf)  # log det L_Y
         best = [values[sizes == size].max() for size in range(n + 1)]
         for name, decode in GREEDY.items():
             Y = decode(dpp, cost, budget)
-            found[name].append((best[len(Y)] - float(Y.gains.sum()), len(Y), Y.cost / budget))
-    title = f"The same with q about 0.3, below the best set of as many items: {count} problems, N = {n}"
-    rows = [[name, *(float(x) for x in np.mean(found[name], axis=0))] for name in GREEDY]
+            measures[name].append((best[len(Y)] - float(Y.gains.sum()), len(Y), Y.cost / budget))
+    title = f"The same with q about 0.3, below the best set of the same size: {count} problems, N = {n}"
+    rows = [[name, *(float(x) for x in np.mean(measures[name], axis=0))] for name in GREEDY]
     return {"title": title, "columns": ["decoder", "mean gap", "items", "share of budget"], "rows": rows}
 
 
@@ -92,18 +92,18 @@ COLOURS = {"greedy_map": BLUE, "sampled_map": VERMILION, "consensus": GREEN}
 
 @style()
 def plot_quality(table: dict, path: Path) -> None:
-    """Gap against time, one point per decoder."""
+    """Draw the gap against the time, with one point for each decoder."""
     figure, ax = new_figure(TWO_COLUMNS, 3.4)
     for name, gap, _, ms in table["rows"]:
         colour = COLOURS.get(name.split(" ")[0].split(",")[0], BLACK)
-        above = name.endswith(" 1,000 samples, tilt")  # its neighbours' labels are beside it
+        above = name.endswith(" 1,000 samples, tilt")  # the labels of its neighbours are beside it
         ax.plot(ms, gap, "o", color=colour, clip_on=False, zorder=3)
         label = name.replace("gain=", "").replace('"', "")
-        beside = (6, 0) if gap else (6, 7)  # not across the axis
+        beside = (6, 0) if gap else (6, 7)  # a gap of 0 lies on the axis
         ax.annotate(label, (ms, gap), (0, 10) if above else beside, textcoords="offset points", fontsize=8,
                     ha="center" if above else "left", va="center", color=colour)  # fmt: skip
     ax.set_xscale("log")
-    ax.set_yscale("symlog", linthresh=0.01)  # 0, the best, is on the axis
+    ax.set_yscale("symlog", linthresh=0.01)  # so that 0, the best, is on the axis
     ax.set_ylim(0, 100)
     ax.set_xlim(0.03, 1000)
     ax.set_yticks([0, 0.01, 0.1, 1, 10, 100], ["0", "0.01", "0.1", "1", "10", "100"])

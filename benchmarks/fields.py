@@ -1,18 +1,17 @@
-"""The best DPP of a pairwise field: seconds of one core to an error of 0.01 in the bound, as the items grow."""
+"""Times the search for the best DPP of a pairwise field, to an error of 0.01 in its bound, as the items grow."""
 
 from __future__ import annotations
 
-import sys
 from time import process_time
 
 import numpy as np
 
-from benchmarks.timing import write
+from benchmarks.timing import main
 from dpplearn.mrf import PairwiseMRF, approximate
 
 
 def points(n: int) -> PairwiseMRF:
-    """Items repel that are near in the plane, each some five others: DPP-like."""
+    """Points in the plane that repel their neighbours, some five each: DPP-like."""
     rng = np.random.default_rng(n)
     X = rng.random((n, 2))
     S = 0.95 * np.exp(-((X[:, None] - X) ** 2).sum(axis=2) * n) * (1 - np.eye(n))
@@ -28,31 +27,28 @@ def grid(n: int) -> PairwiseMRF:
 
 def run(quick: bool = False) -> dict:
     sizes = (20, 40) if quick else (50, 100, 200, 400)
-    approximate(points(16))  # compiles and warms
+    approximate(points(16))  # compiles the loops
     figures, rows = [], []
     for make in (points, grid):
         for n in sizes:
             start = process_time()
-            found = approximate(make(n))
+            approximation = approximate(make(n))
             used = process_time() - start
-            error = found.log_normalizer.standard_error
+            error = approximation.log_normalizer.standard_error
             name = f"{make.__name__}, N = {n}"
             target = {"target": "≤ 60"} if n == 200 else {}
             figures.append({"case": f"{name}: seconds of one core", "value": used, "unit": "s", **target})
             print(f"{name}: {used:.1f} s", flush=True)
-            rows.append([name, used, float(error), float(found.missed)])
+            rows.append([name, used, float(error), float(approximation.missed)])
     table = {
-        "title": "Error of the bound, and share of the dependence missed",
+        "title": "Error of the bound, and share of the dependence that the DPP misses",
         "columns": ["field", "seconds", "standard error", "missed"],
         "rows": rows,
     }
-    notes = ["Time of one core (BLAS with one thread), not by the clock: the machine is shared."]
+    notes = ["CPU seconds of one core, with one BLAS thread, because the machine is shared."]
     title = "The best DPP of a pairwise field"
     return {"name": "fields", "title": title, "rows": [], "figures": figures, "tables": [table], "notes": notes}
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for figure in result["figures"]:
-        print(f"{figure['case']:45s} {figure['value']:8.2f} {figure['unit']}")
+    main(run)

@@ -1,4 +1,4 @@
-"""The first minute on a machine: each thing in a new process that finds nothing compiled, called again and again."""
+"""Times the first minute on a machine: repeated calls in new processes that find no compiled loops."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from time import perf_counter
 import numpy as np
 
 import dpplearn
-from benchmarks.timing import write
+from benchmarks.timing import CLI, main
 
-CLI = [sys.executable, "-c", "from dpplearn.cli import main; main()"]
 EXAMPLE = Path(dpplearn.__file__).parent / "summarize" / "data" / "example"
 CALLS = 201  # the first, and 200 more
-# What a process sets up, and what it then calls; the first call counts imports and what was set up.
+# For each case, the set-up and the call. The time of the first call includes imports and the set-up.
 CASES = {
     "`diversify`, 1,000 × 64 float32, k = 10": (
         "E, q = rng.standard_normal((1000, 64)).astype(np.float32), rng.random(1000)",
@@ -74,13 +73,13 @@ print(json.dumps(seconds))
 
 
 def environment(cache: str) -> dict[str, str]:
-    """The user's, without what tells loops to be compiled, and with a folder for compiled loops."""
-    kept = {name: value for name, value in os.environ.items() if name != "DPPLEARN_COMPILE"}
-    return {**kept, "NUMBA_CACHE_DIR": cache, "OPENBLAS_NUM_THREADS": "1"}
+    """The user's environment with an empty folder for compiled loops, and without the order to compile all loops."""
+    inherited = {name: value for name, value in os.environ.items() if name != "DPPLEARN_COMPILE"}
+    return {**inherited, "NUMBA_CACHE_DIR": cache, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def figures(name: str, setup: str, call: str, count: int) -> list[dict]:
-    """The first call of a new process, the median of those after it, and the largest of these."""
+    """The first call of a new process, and the median and the largest of the calls after it."""
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-c", PROGRAM, json.dumps([setup, call, count])]
         run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment(cache))
@@ -92,23 +91,23 @@ def figures(name: str, setup: str, call: str, count: int) -> list[dict]:
     ]
 
 
-def ready() -> float:
-    """Seconds until `dpplearn serve` answers; it is ended before it has compiled anything."""
+def seconds_until_ready() -> float:
+    """Seconds until `dpplearn serve` answers; the server is then ended, before it compiles anything."""
     with tempfile.TemporaryDirectory() as cache:
         command, start = [*CLI, "serve", "--port", "0"], perf_counter()
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(cache)) as server:
             assert server.stderr is not None
-            with closing(server.stderr) as said:
-                line = said.readline()
+            with closing(server.stderr) as messages:
+                line = messages.readline()
                 spent = perf_counter() - start
                 server.terminate()
                 server.wait()
             if not re.match("Ready at", line):
-                raise RuntimeError(f"dpplearn serve said {line!r}")
+                raise RuntimeError(f"dpplearn serve printed {line!r} where 'Ready at' was expected.")
         return spent
 
 
-def command_line() -> float:
+def command_seconds() -> float:
     """Seconds of `dpplearn summarize` on the example, from the start of Python to its end."""
     with tempfile.TemporaryDirectory() as cache:
         start = perf_counter()
@@ -118,27 +117,24 @@ def command_line() -> float:
 
 def run(quick: bool = False) -> dict:
     count = 21 if quick else CALLS
-    found = [one for name, (setup, call) in CASES.items() for one in figures(name, setup, call, count)]
-    found += [
-        {"case": "`dpplearn summarize` of the example, the whole command", "value": command_line(), "unit": "s"},
-        {"case": "`dpplearn serve` until it answers", "value": ready(), "unit": "s"},
+    results = [figure for name, (setup, call) in CASES.items() for figure in figures(name, setup, call, count)]
+    results += [
+        {"case": "`dpplearn summarize` of the example, the whole command", "value": command_seconds(), "unit": "s"},
+        {"case": "`dpplearn serve` until it answers", "value": seconds_until_ready(), "unit": "s"},
     ]
     return {
         "name": "first_minute",
         "title": "The first minute: nothing compiled on disk",
         "rows": [],
-        "figures": found,
+        "figures": results,
         "notes": [
-            "By the clock. Each case is a new process whose folder of compiled loops is empty; a first call counts "
-            "imports (but numpy's) and making the model.",
-            "Loops of few steps run as Python, and a thread compiles those that take long (`dpplearn/_numba.py`), with "
-            "the same answers (`pytest tests/run/test_first_minute.py`).",
+            "Times by the clock. Each case is a new process whose folder of compiled loops is empty. The first call "
+            "includes imports, except numpy's, and making the model.",
+            "Loops of few steps run as Python, and a thread compiles those that take long (`dpplearn/_numba.py`); the "
+            "answers are the same (`pytest tests/run/test_first_minute.py`).",
         ],
     }
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for one in result["figures"]:
-        print(f"{one['case']:70s} {one['value']:9.4f} s")
+    main(run)

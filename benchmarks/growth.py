@@ -1,8 +1,7 @@
-"""How diversify grows with k and with N, up to ten million rows of a memory map; and the memory of workers on Dask."""
+"""Measures how the time of diversify grows with k and N, up to ten million rows, and the memory of Dask workers."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,16 +10,16 @@ from time import process_time
 import numpy as np
 
 from benchmarks.million import clustered
-from benchmarks.timing import peak_memory, show
+from benchmarks.timing import ROOT, main, peak_memory
 from dpplearn import diversify
 
 D = 64
-FIGURE = Path(__file__).parents[1] / "docs/assets/selection_growth.png"
-STEP = 100_000  # rows that are made and written at once
+FIGURE = ROOT / "docs/assets/selection_growth.png"
+STEP = 100_000  # rows made and written at once
 
 
 def cpu_seconds(E: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Of the cheaper of two runs: what else the machine does only adds."""
+    """CPU seconds of the cheaper of two runs, because other work on the machine only adds time."""
     times = []
     for _ in range(2):
         start = process_time()
@@ -30,7 +29,7 @@ def cpu_seconds(E: np.ndarray, scores: np.ndarray, k: int) -> float:
 
 
 def parts(n: int, step: int = STEP) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """n rows and scores around the same centers, some at a time."""
+    """n rows around the same centers, with scores, in parts."""
     centers, _ = clustered(1000, D, seed=1)
     rng = np.random.default_rng(2)
     for low in range(0, n, step):
@@ -60,7 +59,7 @@ def growth(folder: Path, sizes: list[int], counts: list[int]) -> tuple[list[list
 
 
 def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
-    """The largest peak of a worker that chose from Parquet, in GB."""
+    """The largest peak memory of a worker that chooses from Parquet, in GB."""
     import pyarrow as pa
     from distributed import Client, LocalCluster
     from pyarrow import parquet
@@ -84,8 +83,8 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
         LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, {"k": k}, client=client)
-        assert len(found) == k
+        subset = choose_in_parts(pieces, d, np.concatenate(scores), settings, {"k": k}, client=client)
+        assert len(subset) == k
         peaks = client.run(peak_memory)
     path.unlink()
     size = n * D * 4 / 2**30
@@ -94,7 +93,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
 
 
 def draw(by_n: list[list], by_k: list[list]) -> None:
-    """Both, on logarithmic axes."""
+    """Draw both, on logarithmic axes."""
     from dpplearn.plots.figures import save
     from dpplearn.plots.style import BLUE, TWO_COLUMNS, new_figure, panel_title, style
 
@@ -129,13 +128,13 @@ def run(quick: bool = False) -> dict:
         {"title": f"N = {sizes[-1] // 10:,}, by k", "columns": ["k", "CPU seconds"], "rows": by_k},
     ]
     notes = [
-        f"D = {D}, float32, read from a memory map, clusters around a thousand centers, log-normal scores; the cheaper "
-        "of two runs. The figure is in docs/data-selection.md.",
-        "The memory of a worker is all that its process had at its peak, the interpreter and libraries included.",
+        f"Rows have D = {D} float32 numbers around a thousand centers and log-normal scores, read from a memory "
+        "map. Times are those of the cheaper of two runs. docs/data-selection.md has the figure.",
+        "The memory of a worker is the peak of its whole process, with the interpreter and libraries.",
     ]
     title = "Growth to ten million"
     return {"name": "growth", "title": title, "rows": [], "figures": figures, "tables": tables, "notes": notes}
 
 
 if __name__ == "__main__":
-    show(run(quick="--quick" in sys.argv))
+    main(run)

@@ -1,13 +1,9 @@
-"""Learning: Cholesky and Newton against Algorithm 1 by eigendecomposition and scipy's L-BFGS."""
+"""Compares learning (Cholesky and Newton) with Algorithm 1 (eigendecomposition) and scipy's L-BFGS."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -16,14 +12,13 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from benchmarks.problems import text_like_features
-from benchmarks.timing import alternate, write
+from benchmarks.timing import alternate, in_new_process, main
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import Instance, LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import PreparedShard, make_backend
 
-ROOT = Path(__file__).parent.parent
 VARIANCE = 10.0
 
 
@@ -36,7 +31,7 @@ def local_bins(x: np.ndarray, k: int) -> np.ndarray:
 
 
 def section_7_2_features(n: int, rng: np.random.Generator) -> np.ndarray:
-    """39 columns: a constant, one-hot bins of length and position, two raw scores and their bins; collinear."""
+    """39 collinear columns: a constant, one-hot bins of length and position, and two scores with their bins."""
     length, position = rng.gamma(4, 30, n), rng.integers(0, 6, n)
     centrality = rng.random(n) ** 2
     rank = 0.7 * centrality + 0.3 * rng.random(n)
@@ -56,7 +51,7 @@ def section_7_2_features(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def problem(T: int, n: int = 250, seed: int = 0, *, sparse: bool = False) -> tuple[list[ItemSet], list[np.ndarray]]:
-    """T instances with targets of 3 to 6 items that favour central and early ones."""
+    """T instances with targets of 3 to 6 items, more often central and early ones."""
     rng = np.random.default_rng(seed)
     X, y = [], []
     for _ in range(T):
@@ -69,7 +64,7 @@ def problem(T: int, n: int = 250, seed: int = 0, *, sparse: bool = False) -> tup
 
 
 class Algorithm1:
-    """The paper's algorithm, with all that does not depend on theta made beforehand."""
+    """The paper's algorithm; everything that does not depend on theta is computed beforehand."""
 
     def __init__(self, X: list[ItemSet], y: list[np.ndarray]) -> None:
         self.parts = [
@@ -118,30 +113,30 @@ def evaluation_and_fit(repeats: int) -> tuple[list[dict], list[str]]:
             "target": 3.5,
         }
     ]
-    found = {}
+    results = {}
 
     def fit() -> None:
-        found["ours"] = ConditionalDPP(VARIANCE, tol=1e-6).fit(X, y)
+        results["ours"] = ConditionalDPP(VARIANCE, tol=1e-6).fit(X, y)
 
     def peer_fit() -> None:
         peer.evaluations = 0
-        found["peer"] = peer.fit(1e-6)
+        results["peer"] = peer.fit(1e-6)
 
     times = alternate(fit, peer_fit, repeats)
     rows.append({"case": "whole fit to gradient 1e-6", "peer": "Algorithm 1 + scipy L-BFGS", **times, "target": 15.0})
-    mine, theirs = found["ours"], found["peer"]
+    model, optimum = results["ours"], results["peer"]
     note = (
-        f"Fit: {mine.n_iter_} Newton steps (gradient {mine.gradient_norm_:.1e}) against {theirs.nit} L-BFGS "
-        f"iterations, {peer.evaluations} evaluations (gradient {np.abs(theirs.jac).max():.1e}); weights differ "
-        f"by at most {np.abs(mine.theta_ - theirs.x).max():.1e}."
+        f"The fit took {model.n_iter_} Newton steps (gradient {model.gradient_norm_:.1e}), the peer {optimum.nit} "
+        f"L-BFGS iterations with {peer.evaluations} evaluations (gradient {np.abs(optimum.jac).max():.1e}); their "
+        f"weights differ by at most {np.abs(model.theta_ - optimum.x).max():.1e}."
     )
     return rows, [note]
 
 
 GROWTH = """
-import json, resource, sys, time
-sys.path.insert(0, {root!r})
+import json, time
 from benchmarks.learning import ConditionalDPP, problem
+from benchmarks.timing import peak_memory
 from threadpoolctl import threadpool_limits
 X, y = problem({T}, sparse=True)
 ConditionalDPP(10.0).fit(X[:2], y[:2])
@@ -149,23 +144,18 @@ with threadpool_limits(1):
     start = time.perf_counter()
     model = ConditionalDPP(10.0).fit(X, y)
     seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = peak_memory() / 2**20
 print(json.dumps(dict(T={T}, seconds=seconds, n_iter=model.n_iter_, peak_MB=peak, gradient=model.gradient_norm_)))
 """
 
 
 def growth(quick: bool) -> list[dict]:
-    """Whole fits of T instances with sparse phi, each in a process of its own, with its peak memory."""
-    results = []
-    for T in (30, 300) if quick else (30, 300, 3000):
-        code = GROWTH.format(root=str(ROOT), T=T)
-        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        results.append(json.loads(output))
-    return results
+    """Whole fits of T instances with sparse phi, each in a new process, with its peak memory."""
+    return [in_new_process(GROWTH.format(T=T)) for T in ((30, 300) if quick else (30, 300, 3000))]
 
 
 def two_processes(repeats: int, T: int) -> dict:
-    """One evaluation with Hessian over T instances, in two processes and in one."""
+    """One evaluation of T instances, with the Hessian, in two processes and in one."""
     X, y = problem(T)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.zeros(39)), Similarity())
     prepare = partial(PreparedShard.of, evaluator="numpy", similarity=Similarity())
@@ -178,7 +168,7 @@ def two_processes(repeats: int, T: int) -> dict:
 
 
 def factor_often(_: int = 0) -> float:
-    """Seconds for 500 factorizations and inverses of the benchmark's size: the work without any of our code."""
+    """Seconds of 500 factorizations and inverses of the benchmark's size, without any code of ours."""
     A = np.eye(250) + 0.01
     with threadpool_limits(1):
         start = perf_counter()
@@ -189,7 +179,7 @@ def factor_often(_: int = 0) -> float:
 
 
 def ceiling(repeats: int) -> float:
-    """How much more two bare processes do than one on this machine, now: no backend can exceed it."""
+    """How much faster two bare processes are than one on this machine at this moment: no backend can do better."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         pool.map(factor_often, [0, 0], chunksize=1)
         ratios = [
@@ -234,25 +224,21 @@ def run(quick: bool = False) -> dict:
         ],
         "tables": [
             {
-                "title": "Whole fits as T grows (N = 250, 39 features, sparse phi, S made for each evaluation)",
+                "title": "Whole fits as T grows (N = 250, 39 features, sparse phi, S computed in each evaluation)",
                 "columns": ["T", "seconds", "Newton steps", "gradient", "peak MB"],
                 "rows": [[r["T"], r["seconds"], r["n_iter"], r["gradient"], r["peak_MB"]] for r in table],
             }
         ],
         "notes": [
-            "39 features with the structure of section 7.2, prior variance 10, targets of 3 to 6 items.",
-            "Algorithm 1 gets S, log det S_Y and the feature sums for free.",
+            "The 39 features have the structure of section 7.2, the prior variance is 10, and targets have 3 to 6 "
+            "items.",
+            "S, log det S_Y and the sums of features are computed for Algorithm 1 beforehand, and not timed.",
             *notes,
-            "The 2 processes are to be read against what two bare LAPACK processes do here, in the figures: "
-            "below 2, the machine's cores are shared or busy.",
+            "Compare the row of 2 processes with the figure of two bare LAPACK processes: if that is below 2, the "
+            "machine's cores are shared or busy.",
         ],
     }
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for row in result["rows"]:
-        print(f"{row['case']:60s} {row['ratio']:8.1f} x  ({row['ratio_low']:.1f} to {row['ratio_high']:.1f})")
-    for figure in result["figures"]:
-        print(f"{figure['case']:60s} {figure['value']:8.2f} {figure['unit']}")
+    main(run)

@@ -1,10 +1,8 @@
-"""diversify of a million: ten and a hundred thousand items, against one product E @ E[:512].T, and its memory."""
+"""Times diversify on a million items beside one product E @ E[:512].T and other libraries, and measures its memory."""
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import alternate, compared, seconds, show
+from benchmarks.timing import alternate, compare_pairs, in_new_process, main, seconds
 from dpplearn import diversify
 
 CENTERS = 1000
@@ -34,15 +32,15 @@ def clustered(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return E, rng.lognormal(0.0, 0.5, n)
 
 
-def row(n: int, d: int, k: int, most: float | None, repeats: int, **kernel: Any) -> dict:
+def row(n: int, d: int, k: int, limit: float | None, repeats: int, **kernel: Any) -> dict:
     E, scores = clustered(n, d)
     diversify(E[:2000], scores[:2000], d + 100, **kernel)  # compiles
     pairs = [
         (seconds(lambda: diversify(E, scores, k, **kernel)), seconds(lambda: E @ E[:512].T)) for _ in range(repeats)
     ]
-    times = compared(pairs)
+    times = compare_pairs(pairs)
     case = f"N = {n:,}, D = {d}, k = {k:,}, float32, {'linear kernel' if kernel else 'near items'}"
-    target = None if most is None else round(1 / most, 2)
+    target = None if limit is None else round(1 / limit, 2)
     return {"case": case, "peer": "the product E @ E[:512].T", **times, "target": target}
 
 
@@ -58,7 +56,6 @@ def against_pyversity(n: int, d: int, k: int, repeats: int) -> dict:
 
 
 MEMORY = """
-import json
 from benchmarks.million import clustered
 from benchmarks.timing import peak_memory
 from dpplearn import diversify
@@ -67,24 +64,21 @@ diversify(*warm, {d} + 100)
 before = peak_memory()
 E, scores = clustered({n}, {d})
 diversify(E, scores, {k})
-print(json.dumps((peak_memory() - before) / E.nbytes))
+print((peak_memory() - before) / E.nbytes)
 """
 
 
 def memory(n: int, d: int, k: int) -> dict:
-    """Peak memory, embeddings and scores included, over that of the embeddings; on Linux, else NaN."""
+    """Peak memory, with embeddings and scores, over that of the embeddings; NaN where the system is not Linux."""
     value = float("nan")
     if Path("/proc/self/status").exists():
-        code = MEMORY.format(n=n, d=d, k=k)
-        value = json.loads(
-            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        )
+        value = in_new_process(MEMORY.format(n=n, d=d, k=k))
     case = f"N = {n:,}, D = {d}, k = {k:,}: peak memory over the embeddings'"
     return {"case": case, "value": value, "unit": "", "target": "≤ 1.2"}
 
 
 FACILITY = """
-import sys, time, warnings, numpy as np
+import time, warnings
 warnings.simplefilter("ignore")
 from benchmarks.million import clustered
 E, scores = clustered({n}, {d})
@@ -102,55 +96,51 @@ print(time.process_time() - start)
 """
 
 
-def facility(peer: str, d: int, most: float) -> dict | None:
-    """A peer's facility location at the largest size that it finishes in so many CPU seconds, and diversify there."""
-    found = None
+def facility(peer: str, d: int, limit: float) -> dict | None:
+    """A peer's facility location at the largest size that it finishes within the limit in CPU seconds, and ours."""
+    largest = None
     sizes = (1000, 2000, 5000, 10_000, 20_000)
-    for n in sizes[:4] if peer == "submodlib" else sizes:  # it takes 5 GB at 10,000, and so 20 at 20,000
-        code = FACILITY.format(n=n, d=d, k=n // 100, peer=peer)
+    for n in sizes[:4] if peer == "submodlib" else sizes:  # which takes 5 GB at 10,000, and would take 20 at 20,000
         try:
-            out = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30 * most
-            ).stdout
+            peer_seconds = in_new_process(FACILITY.format(n=n, d=d, k=n // 100, peer=peer), timeout=30 * limit)
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
             break
-        peers = float(out.split()[-1])
-        if peers > most:
+        if peer_seconds > limit:
             break
-        found = n, peers
-    if found is None:
+        largest = n, peer_seconds
+    if largest is None:
         return None
-    n, peers = found
+    n, peer_seconds = largest
     E, scores = clustered(n, d)
     diversify(E, scores, n // 100)
     pairs = []
     for _ in range(5):
         start = process_time()
         diversify(E, scores, n // 100)
-        pairs.append((process_time() - start, peers))
-    times = compared(pairs)
+        pairs.append((process_time() - start, peer_seconds))
+    times = compare_pairs(pairs)
     name = f"{peer} {version(DISTRIBUTIONS[peer])} (facility location, lazy)"
-    case = f"N = {n:,}, D = {d}, k = {n // 100:,}, float32: the largest in {most:.0f} CPU s"
+    case = f"N = {n:,}, D = {d}, k = {n // 100:,}, float32: the largest in {limit:.0f} CPU s"
     return {"case": case, "peer": name, **times, "target": None}
 
 
 def rounds(n: int, d: int, k: int, parts: int) -> dict:
-    """What two rounds on Dask lose of log det L_Y against one, in percent."""
+    """The loss in log det L_Y, in percent, of two rounds on Dask against a choice from all items at once."""
     from tempfile import TemporaryDirectory
 
     from dpplearn.decoding.dask import Part, choose_in_parts, read_array
     from dpplearn.decoding.diversify import Settings
 
     E, scores = clustered(n, d)
-    one = diversify(E, scores, k, **LINEAR)
+    whole = diversify(E, scores, k, **LINEAR)
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "E.npy")
         np.save(path, E)
         ends = np.linspace(0, n, parts + 1).astype(int).tolist()
         pieces = [Part(a, b, read_array, (path, a, b), f"{a}") for a, b in pairwise(ends)]
         settings = Settings(nugget=NUGGET, kernel="linear")
-        two = choose_in_parts(pieces, d, scores, settings, {"k": k}, n_jobs=2)
-    value = 100 * (one.gains.sum() - two.gains.sum()) / abs(one.gains.sum())
+        rounds = choose_in_parts(pieces, d, scores, settings, {"k": k}, n_jobs=2)
+    value = 100 * (whole.gains.sum() - rounds.gains.sum()) / abs(whole.gains.sum())
     case = f"N = {n:,}, D = {d}, k = {k:,}: loss of log det in two rounds on Dask, {parts} parts"
     return {"case": case, "value": float(value), "unit": "%", "target": "≤ 1"}
 
@@ -164,13 +154,13 @@ def run(quick: bool = False) -> dict:
         row(n, 128, n // 100, None, repeats),
     ]
     rows.append(against_pyversity(n // 10, 128, 100 if quick else 1000, 2))
-    rows += [one for peer in DISTRIBUTIONS if (one := facility(peer, 128, 2.0 if quick else 60.0)) is not None]
+    rows += filter(None, (facility(peer, 128, 2.0 if quick else 60.0) for peer in DISTRIBUTIONS))
     notes = [
-        "The ratio is the product's time over ours: 0.5 is twice the time of the product. Embeddings in clusters "
-        'around a thousand centers, log-normal scores. k exceeds D, so the default, kernel="auto", takes near items; '
-        "the rows of the linear kernel have nugget=1e-6.",
-        "Rows of facility location are CPU seconds. It is another aim, which needs the similarities of all pairs: the "
-        "rows say what size is within reach, not that one choice is better than the other.",
+        "The ratio is the product's time over ours: 0.5 means twice the time of the product. Embeddings lie around a "
+        'thousand centers, with log-normal scores. k exceeds D, so the default, kernel="auto", uses near items; the '
+        "rows of the linear kernel have nugget=1e-6.",
+        "Rows of facility location are in CPU seconds. Facility location has another aim, which needs the similarities "
+        "of all pairs: these rows show which size it can reach, not which choice is better.",
     ]
     figures = [memory(n, 128, n // 100), rounds(n, 128, n // 100, 16)]
     title = "Ten thousand of a million"
@@ -178,4 +168,4 @@ def run(quick: bool = False) -> dict:
 
 
 if __name__ == "__main__":
-    show(run(quick="--quick" in sys.argv))
+    main(run)

@@ -1,13 +1,11 @@
-"""Samples of a nonsymmetric DPP: ours against elimination, item by item, in plain numpy."""
+"""Compares sampling from a nonsymmetric DPP with elimination, item by item, in plain numpy."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 from scipy.optimize import brentq
 
-from benchmarks.timing import alternate, write
+from benchmarks.timing import alternate, main
 from dpplearn import NonsymmetricDPP
 from dpplearn._checks import FloatArray
 
@@ -29,7 +27,7 @@ def eliminate(Z: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[in
 
 
 def problem(n: int, r: int, s: int, size: float) -> NonsymmetricDPP:
-    """A random kernel of rank r + s, or of rank r with B = V where s is 0, scaled so that E|Y| = size."""
+    """A random kernel of rank r + s, scaled so that E|Y| = size; for s = 0, its rank is r and B = V."""
     rng = np.random.default_rng(0)
     V = rng.standard_normal((n, r)) * np.exp(0.5 * rng.standard_normal((n, 1)))
     B = rng.standard_normal((n, s)) if s else V
@@ -62,14 +60,12 @@ def run(quick: bool = False) -> dict:
     cases = [(50, 50, 3), (50, 50, 10), (50, 50, 30), (50, 50, 80), (100, 0, 3), (100, 0, 10), (100, 100, 10)]
     rows = [case(n, r, s, size, repeats) for r, s, size in (cases[:2] if quick else cases)]
     notes = [
-        "`sample` goes from chosen item to chosen item; what it prepares once, 0.3 s at rank 100, is not counted.",
-        "A sample of k items costs k² d², whatever n: near the rank the gain is least.",
+        "`sample` goes from one chosen item to the next. Its preparation, once for each model (0.3 s at rank 100), is "
+        "not counted.",
+        "A sample of k items costs k² d², for any n, so that the gain is smallest where k is near the rank.",
     ]
     return {"name": "nonsymmetric", "title": "Samples of a nonsymmetric DPP", "rows": rows, "notes": notes}
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for row in result["rows"]:
-        print(f"{row['case']:60s} {row['ratio']:8.1f} x  ({row['ratio_low']:.1f} to {row['ratio_high']:.1f})")
+    main(run)

@@ -1,4 +1,4 @@
-"""The kernels that the benchmarks share."""
+"""Makes the kernels that several benchmarks share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 
 
 def text_like_features(n: int, rng: np.random.Generator, *, vocabulary: int = 3000, words: int = 20, rho: float = 0.3):
-    """Sparse, non-negative, tf-idf-like unit rows with a constant feature rho appended, unit rows again."""
-    share = 1.0 / np.arange(1, vocabulary + 1) ** 0.8  # word frequencies fall like a power of their rank
-    columns = rng.choice(vocabulary, size=(n, words), p=share / share.sum())
+    """Sparse, non-negative rows of length 1 like tf-idf, with a constant feature rho."""
+    frequency = 1.0 / np.arange(1, vocabulary + 1) ** 0.8  # a power of the word's rank
+    columns = rng.choice(vocabulary, size=(n, words), p=frequency / frequency.sum())
     counts = sparse.csr_array((np.ones(n * words), (np.repeat(np.arange(n), words), columns.ravel())), (n, vocabulary))
     counts.sum_duplicates()
     documents = np.bincount(counts.indices, minlength=vocabulary)
@@ -21,7 +21,7 @@ def text_like_features(n: int, rng: np.random.Generator, *, vocabulary: int = 30
 
 
 def scaled_to(B, expected_size: float):
-    """B times the factor that makes E|Y| of L = B B^T what is asked for."""
+    """B times the factor that makes E|Y| = expected_size for L = B B^T."""
     gram = B.T @ B if B.shape[1] < B.shape[0] else B @ B.T
     gram = gram.toarray() if sparse.issparse(gram) else gram
     lam = np.maximum(np.linalg.eigvalsh(gram), 0.0)
@@ -34,7 +34,7 @@ def scaled_to(B, expected_size: float):
 
 
 def text_kernel(n: int, expected_size: float, seed: int = 0) -> np.ndarray:
-    """L = B B^T, full rank as far as the words allow, log-normal quality."""
+    """L = B B^T of text-like features with log-normal quality; of full rank if the vocabulary allows it."""
     rng = np.random.default_rng(seed)
     phi = text_like_features(n, rng).toarray()
     B = scaled_to(np.exp(0.5 * rng.standard_normal(n))[:, None] * phi, expected_size)
@@ -42,7 +42,7 @@ def text_kernel(n: int, expected_size: float, seed: int = 0) -> np.ndarray:
 
 
 def low_rank_features(n: int, rank: int, expected_size: float, seed: int = 0) -> np.ndarray:
-    """B of the given rank, non-negative, with the constant feature and log-normal quality."""
+    """Non-negative B of the given rank, with a constant feature and log-normal quality."""
     rng = np.random.default_rng(seed)
     phi = rng.random((n, rank - 1)) * (rng.random((n, rank - 1)) < 0.2) + 1e-3
     phi /= np.linalg.norm(phi, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""results/*.json -> README.md. Nothing in that page is written by hand."""
+"""Writes README.md from results/*.json; nothing on that page is written by hand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from benchmarks.timing import RESULTS
 
 HEAD = """# Benchmarks
 
-Written by `make bench` from `results/*.json`; do not edit. Ours and the peer run in the same process,
-alternating. The ratio is the peer's time over ours: its median over the repeats, with quartiles. Times are of a
-shared machine and mean little by themselves.
+`make bench` writes this page from `results/*.json`; do not edit it. dpplearn ("ours") and its peer run in the same
+process, in turns. The ratio is the peer's time divided by ours: the median over the repeats, with its quartiles. The
+machine is shared, so that ratios mean more than times.
 """
 
 
@@ -34,7 +34,7 @@ def section(result: dict) -> str:
     machine = result["machine"]
     lines = [f"## {result['title']}", ""]
     if result["rows"]:
-        lines.append("| case | ours | peer | peer's time | ratio | quartiles | asked for |")
+        lines.append("| case | ours | peer | peer's time | ratio | quartiles | target |")
         lines.append("|---|--:|---|--:|--:|--:|--:|")
     for row in result["rows"]:
         target = f"≥ {row['target']:g}" if row.get("target") is not None else ""
@@ -44,7 +44,7 @@ def section(result: dict) -> str:
             f"{duration(row['peer_s'])} | **{ratio(row['ratio'])}** | {spread} | {target} |"
         )
     if result.get("figures"):
-        lines += [""] * bool(result["rows"]) + ["| figure | value | asked for |", "|---|--:|--:|"]
+        lines += [""] * bool(result["rows"]) + ["| figure | value | target |", "|---|--:|--:|"]
         for figure in result["figures"]:
             case = figure["case"].replace("|", "\\|")
             lines.append(f"| {case} | {number(figure['value'])} {figure['unit']} | {figure.get('target') or ''} |")
@@ -63,7 +63,7 @@ def section(result: dict) -> str:
 
 
 def page() -> str:
-    """The whole page; docs/benchmarks.md includes it, and a test compares it with the file."""
+    """The whole page, which docs/benchmarks.md includes; a test compares it with the file."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
     return HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n"
 

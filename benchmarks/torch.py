@@ -1,7 +1,6 @@
-"""dpplearn.torch on a GPU, or where there is none on the CPU: instances a second, a whole fit, selection, memory.
+"""Measures dpplearn.torch on a GPU, or else on the CPU: instances a second, a whole fit, selection and memory.
 
-`python -m benchmarks torch` needs torch (`make test-torch` makes .venv-torch). What is compared is checked first.
-`python -m benchmarks.torch --selection` measures the selection alone, and writes nothing.
+`python -m benchmarks torch` needs torch (`make test-torch` makes .venv-torch). It checks answers before it times them.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from time import perf_counter
+from unittest import mock
 
 import numpy as np
 
 from benchmarks.learning import section_7_2_features
-from benchmarks.timing import RESULTS, compared, seconds, write
+from benchmarks.timing import RESULTS, compare_pairs, main, median_seconds, seconds
 from dpplearn import diversify
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
@@ -39,7 +39,7 @@ def batches(device: str):
 
 
 def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[np.ndarray]]:
-    """T instances: features of section 7.2, similarities of random non-negative rows, targets of 3 to 6 items."""
+    """T instances with features as in section 7.2, similarities of random rows, and 3 to 6 chosen items."""
     import torch
 
     rng, X, y = np.random.default_rng(seed), [], []
@@ -59,14 +59,8 @@ def made_up(T: int, n: int, device, seed: int = 0) -> tuple[list[ItemSet], list[
     return X, y
 
 
-def repeated(call: Callable[[], object], repeats: int) -> float:
-    """The median time of a call, after two that warm."""
-    call(), call()
-    return float(np.median([seconds(call) for _ in range(repeats)]))
-
-
 def plain_autograd(X: list[ItemSet], y: list[np.ndarray], device) -> Callable[[np.ndarray], object]:
-    """What one writes without this package: batched Cholesky factors, and autograd through both."""
+    """The likelihood as one would write it without this package: batched Cholesky factors, and autograd."""
     import torch
 
     F = torch.tensor(np.stack([x.features for x in X]), device=device)
@@ -92,66 +86,62 @@ def plain_autograd(X: list[ItemSet], y: list[np.ndarray], device) -> Callable[[n
 
 
 def rates(device, quick: bool) -> list[dict]:
-    """Instances a second by the evaluator, of one shard that lives on the device."""
+    """Instances a second of the evaluator, for one shard that is on the device."""
     import torch
 
-    found = []
+    figures = []
     small = quick or device.type == "cpu"
     theta = np.random.default_rng(1).standard_normal(M) / 4
     for n, T in ((250, 64 if small else 8192), (64, 256 if small else 65_536)):
         X, y = made_up(T, n, device)
-        ready = batches(device).prepare(Shard(X, y, np.ones(T)), Similarity())
+        prepared = batches(device).prepare(Shard(X, y, np.ones(T)), Similarity())
         for order in (1, 2):
             request = LikelihoodRequest(LogLinear(theta), Similarity(), order)
-            ours = ready.evaluate(request)
+            ours = prepared.evaluate(request)
             few = Shard(X[:50], y[:50], np.ones(50))
-            one, two = (
-                prepare(few, Similarity()).evaluate(request) for prepare in (PreparedInstances, batches(None).prepare)
-            )
-            for a, b in zip(one[: order + 1], two[: order + 1], strict=True):
+            exact = PreparedInstances(few, Similarity()).evaluate(request)
+            batched = batches(None).prepare(few, Similarity()).evaluate(request)
+            for a, b in zip(exact[: order + 1], batched[: order + 1], strict=True):
                 np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
             assert np.isfinite(ours.value)
             case = "value, gradient and Hessian" if order == 2 else "value and gradient"
             case += f", n = {n}"
-            time = repeated(lambda r=request, e=ready: e.evaluate(r), 3 if small else 10)
+            time = median_seconds(lambda r=request, e=prepared: e.evaluate(r), 3 if small else 10)
             target = f"≥ {TARGETS[case]:,}" if case in TARGETS else None
-            found.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
+            figures.append({"case": case, "value": T / time, "unit": "instances a second", "target": target})
         plain = plain_autograd(X[:1024], y[:1024], device)
         few = Shard(X[:1024], y[:1024], np.ones(len(X[:1024])))
         ours = batches(device).prepare(few, Similarity()).evaluate(LikelihoodRequest(LogLinear(theta), Similarity(), 1))
         np.testing.assert_allclose(plain(theta)[1], ours.gradient, rtol=1e-8, atol=1e-6)
-        time = repeated(lambda p=plain: p(theta), 3 if small else 10)
+        time = median_seconds(lambda p=plain: p(theta), 3 if small else 10)
         case = f"plain autograd, n = {n}: value and gradient"
-        found.append({"case": case, "value": min(T, 1024) / time, "unit": "instances a second"})
-        del ready, plain
+        figures.append({"case": case, "value": min(T, 1024) / time, "unit": "instances a second"})
+        del prepared, plain
         if device.type == "cuda":
             torch.cuda.empty_cache()
-    return found
+    return figures
 
 
 def against_numpy(device, quick: bool) -> dict:
-    """One evaluation with Hessian on the device, and by the numpy evaluator in a process for every core beside it."""
+    """One evaluation with its Hessian, on the device and by the numpy evaluator in one process for each core."""
     T = 64 if quick else 2048
     X, y = made_up(T, 250, device)
     data, request = Shard(X, y, np.ones(T)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Similarity())
-    ready = batches(device).prepare(data, Similarity())
+    prepared = batches(device).prepare(data, Similarity())
     prepare = partial(PreparedShard.of, evaluator="numpy", similarity=Similarity())
     with make_backend(None, -1, data, prepare) as cores:
-        theirs = cores.evaluate(request)
-        np.testing.assert_allclose(ready.evaluate(request).gradient, theirs.gradient, rtol=1e-9, atol=1e-8)
+        expected = cores.evaluate(request)
+        np.testing.assert_allclose(prepared.evaluate(request).gradient, expected.gradient, rtol=1e-9, atol=1e-8)
         pairs = [
-            (
-                seconds(lambda: ready.evaluate(request)) / T,
-                seconds(lambda: cores.evaluate(request)) / T,
-            )
+            (seconds(lambda: prepared.evaluate(request)) / T, seconds(lambda: cores.evaluate(request)) / T)
             for _ in range(3 if quick else 7)
         ]
     case = "value, gradient and Hessian of an instance, n = 250"
-    return {"case": case, "peer": "numpy, a process for each core", **compared(pairs), "target": None}
+    return {"case": case, "peer": "numpy, a process for each core", **compare_pairs(pairs), "target": None}
 
 
 def fits(device, quick: bool) -> tuple[list[dict], str]:
-    """Whole fits: 200 instances both ways, and many on the device."""
+    """The time of a whole fit on the device; a fit of 200 instances must agree with numpy's."""
     small = quick or device.type == "cpu"
     X, y = made_up(200, 250 if not small else 60, device, seed=1)
     models = [ConditionalDPP(10.0).fit(X, y, evaluator=name) for name in ("numpy", "torch")]
@@ -163,18 +153,19 @@ def fits(device, quick: bool) -> tuple[list[dict], str]:
     model = ConditionalDPP(10.0).fit(X, y, evaluator="torch")
     time = perf_counter() - start
     note = (
-        f"The fit of {T:,} took {model.n_iter_} Newton steps to a gradient of {model.gradient_norm_:.1e}, copying the "
-        f"instances to the device included; on 200 instances its weights and numpy's differ by at most {gap:.1e}."
+        f"The fit of {T:,} instances took {model.n_iter_} Newton steps to a gradient of {model.gradient_norm_:.1e}; "
+        "its time includes copying the instances to the device. On 200 instances, its weights and numpy's differ by at "
+        f"most {gap:.1e}."
     )
     case = f"whole fit of {T:,} instances, n = 250, {M} features"
     return [{"case": case, "value": time, "unit": "s", "target": None if small else "< 30"}], note
 
 
 def selection(device, quick: bool) -> list[dict]:
-    """diversify of float16 embeddings about 1,000 topics, scores of a normal distribution."""
+    """The time of diversify on float16 embeddings around 1,000 topics, with normally distributed scores."""
     import torch
 
-    small, found, D = quick or device.type == "cpu", [], 384
+    small, figures, D = quick or device.type == "cpu", [], 384
     N = 50_000 if small else 5_000_000
     generator = torch.Generator(device).manual_seed(0)
     topics = torch.randn(1000, D, device=device, generator=generator)
@@ -188,19 +179,19 @@ def selection(device, quick: bool) -> list[dict]:
         arrays = diversify(E[few].cpu().numpy(), scores[few].cpu().numpy(), 40).subset
         assert diversify(E[few], scores[few], 40).subset.tolist() == arrays.tolist()
     for name, s in (("", scores), (", all scores equal", torch.zeros_like(scores))):
-        time = repeated(lambda s=s: diversify(E, s, 50), 3 if small else 5)
+        time = median_seconds(lambda s=s: diversify(E, s, 50), 3 if small else 5)
         case = f"diversify, N = {N:,}, D = {D}, float16, k = 50{name}"
-        found.append({"case": case, "value": time, "unit": "s", "target": "≤ 0.1" if not (small or name) else None})
+        figures.append({"case": case, "value": time, "unit": "s", "target": "≤ 0.1" if not (small or name) else None})
     k = 500 if small else 10_000
     start = perf_counter()
     chosen = diversify(E, scores, k, nugget=0.02)
     assert len(chosen) == k == len(set(chosen.subset.tolist()))
     case = f"diversify, N = {N:,}, D = {D}, float16, k = {k:,}, nugget 0.02"
-    return [*found, {"case": case, "value": perf_counter() - start, "unit": "s"}]
+    return [*figures, {"case": case, "value": perf_counter() - start, "unit": "s"}]
 
 
 def little_memory(device) -> list[dict]:
-    """The same value where 2 GiB are free, and where that is not known: half as large batches until they fit."""
+    """Check the value where only 2 GiB are free, and where batches must be halved until they fit."""
     import torch
 
     from dpplearn.torch import determinants
@@ -209,27 +200,19 @@ def little_memory(device) -> list[dict]:
         return []
     X, y = made_up(2048, 250, device)
     data, request = Shard(X, y, np.ones(2048)), LikelihoodRequest(LogLinear(np.full(M, 0.1)), Similarity())
-    ready = batches(device).prepare(data, Similarity())
-    want = ready.evaluate(request)
+    prepared = batches(device).prepare(data, Similarity())
+    expected = prepared.evaluate(request)
     torch.cuda.empty_cache()
     free, _ = torch.cuda.mem_get_info(device)
-    taken = torch.empty(free - 2**31, dtype=torch.uint8, device=device)
-    known = ready.evaluate(request)
-    really, determinants.free_bytes = determinants.free_bytes, lambda _: 2**40
-    try:
-        halved = ready.evaluate(request)
-    finally:
-        determinants.free_bytes = really
-    for other in (known, halved):
-        np.testing.assert_allclose(other.hessian, want.hessian, rtol=1e-9, atol=1e-8)
-    del taken
-    return [
-        {
-            "case": "instances evaluated where 2 GiB are free, and where batches had to be halved",
-            "value": 2048,
-            "unit": "",
-        }
-    ]
+    occupied = torch.empty(free - 2**31, dtype=torch.uint8, device=device)
+    fitted = prepared.evaluate(request)
+    with mock.patch.object(determinants, "free_bytes", return_value=2**40):
+        halved = prepared.evaluate(request)
+    for result in (fitted, halved):
+        np.testing.assert_allclose(result.hessian, expected.hessian, rtol=1e-9, atol=1e-8)
+    del occupied
+    case = "instances evaluated where 2 GiB are free, and where batches had to be halved"
+    return [{"case": case, "value": 2048, "unit": ""}]
 
 
 def run(quick: bool = False) -> dict:
@@ -249,11 +232,11 @@ def run(quick: bool = False) -> dict:
         "figures": figures,
         "notes": [
             f"torch {torch.__version__} on {name}.",
-            f"float64, {M} features as in section 7.2, similarities of random rows, targets of 3 to 6 items; the "
-            "instances are on the device, as during a fit. What is timed was checked against numpy to 1e-9 first.",
-            "Plain autograd is a batched Cholesky factorization of I + L and of S_Y with autograd through both.",
+            f"Instances have float64 numbers, {M} features as in section 7.2, similarities of random rows, and "
+            "targets of 3 to 6 items; they are on the device, as in a fit. All answers agree with numpy to 1e-9.",
+            "Plain autograd is a batched Cholesky factorization of I + L and of S_Y, with autograd through both.",
             note,
-            *([] if gpu else ["There was no GPU: these are figures of the CPU, of smaller problems."]),
+            *([] if gpu else ["There was no GPU: these are figures of the CPU, for smaller problems."]),
         ],
     }
 
@@ -261,15 +244,4 @@ def run(quick: bool = False) -> dict:
 if __name__ == "__main__":
     if find_spec("torch") is None:
         sys.exit(print(f"torch is not installed here (make test-torch does it): {RESULTS / 'torch.json'} stays."))
-    if "--selection" in sys.argv:
-        import torch
-
-        for figure in selection(torch.device("cuda" if torch.cuda.is_available() else "cpu"), "--quick" in sys.argv):
-            print(f"{figure['case']:66s} {figure['value']:12.4g} {figure['unit']}  {figure.get('target') or ''}")
-        sys.exit()
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for row in result["rows"]:
-        print(f"{row['case']:66s} {row['ratio']:12.1f} x  ({row['ratio_low']:.1f} to {row['ratio_high']:.1f})")
-    for figure in result["figures"]:
-        print(f"{figure['case']:66s} {figure['value']:12.4g} {figure['unit']}  {figure.get('target') or ''}")
+    main(run)

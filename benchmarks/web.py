@@ -1,4 +1,4 @@
-"""The server under load: a process of its own on loopback, and many clients that move the sliders at once."""
+"""Measures the server under load: many clients move the sliders of the page at once, over loopback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +17,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import psutil
 
-from benchmarks.timing import write
-
-COMMAND = [sys.executable, "-c", "from dpplearn.cli import main; main()", "serve", "--port", "0"]
+from benchmarks.timing import CLI, main
 
 
 @dataclass
 class Connection:
-    """HTTP/1.1 with keep-alive, and no more of it than is needed: the clients share the machine with the server."""
+    """A minimal HTTP/1.1 client with keep-alive, light because it shares the machine with the server."""
 
     host: str
     port: int
@@ -56,7 +53,7 @@ class Connection:
 
 @dataclass
 class Load:
-    """What clients saw, and what the server took."""
+    """The answers that clients got, and the memory that the server took."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -66,16 +63,16 @@ class Load:
 
 
 def options(rng: random.Random) -> dict:
-    """A place of the sliders, and sometimes a pin or a ban."""
-    asked: dict = {"budget": rng.randrange(50, 201, 5), "diversity": rng.randrange(21) / 20}
+    """Random positions of the sliders, and sometimes a sentence to include or exclude."""
+    body: dict = {"budget": rng.randrange(50, 201, 5), "diversity": rng.randrange(21) / 20}
     if rng.random() < 0.2:
-        asked["include" if rng.random() < 0.5 else "exclude"] = [rng.randrange(74)]
-    return asked
+        body["include" if rng.random() < 0.5 else "exclude"] = [rng.randrange(74)]
+    return body
 
 
-async def client(where: tuple[str, int], cluster: str, seed: int, end: float, load: Load) -> None:
-    """Select again and again, waiting where the server says so."""
-    rng, connection = random.Random(seed), Connection(*where)
+async def client(address: tuple[str, int], cluster: str, seed: int, end: float, load: Load) -> None:
+    """Select again and again; wait when the server says so."""
+    rng, connection = random.Random(seed), Connection(*address)
     while time.monotonic() < end:
         start = time.perf_counter()
         status, headers, _ = await connection.request("POST", f"/api/v1/clusters/{cluster}/select", options(rng))
@@ -88,9 +85,9 @@ async def client(where: tuple[str, int], cluster: str, seed: int, end: float, lo
     connection.close()
 
 
-async def watch(where: tuple[str, int], process: psutil.Process, end: float, load: Load) -> None:
-    """Ask for the health ten times a second, and look at the memory."""
-    connection = Connection(*where)
+async def watch(address: tuple[str, int], process: psutil.Process, end: float, load: Load) -> None:
+    """Request the health ten times a second, and note the memory."""
+    connection = Connection(*address)
     while time.monotonic() < end:
         start = time.perf_counter()
         status, _, _ = await connection.request("GET", "/api/v1/health")
@@ -101,58 +98,59 @@ async def watch(where: tuple[str, int], process: psutil.Process, end: float, loa
     connection.close()
 
 
-async def press(where: tuple[str, int], process: psutil.Process, clients: int, seconds: float) -> Load:
-    connection, load = Connection(*where), Load()
+async def press(address: tuple[str, int], process: psutil.Process, clients: int, seconds: float) -> Load:
+    """Post the example cluster, and let clients select from it for some seconds."""
+    connection, load = Connection(*address), Load()
     _, _, answer = await connection.request("GET", "/api/v1/example")
     documents = json.loads(answer)["documents"]
     status, _, answer = await connection.request("POST", "/api/v1/clusters", {"documents": documents})
     assert status == 201, answer
     cluster, start = json.loads(answer)["id"], time.monotonic()
     end = start + seconds
-    crowd = [client(where, cluster, seed, end, load) for seed in range(clients)]
-    await asyncio.gather(watch(where, process, end, load), *crowd)
+    crowd = [client(address, cluster, seed, end, load) for seed in range(clients)]
+    await asyncio.gather(watch(address, process, end, load), *crowd)
     load.took = time.monotonic() - start
     connection.close()
     return load
 
 
-async def until_warm(where: tuple[str, int]) -> None:
-    """Wait until the server has compiled or loaded its loops, which it does once it is ready."""
-    connection = Connection(*where)
+async def wait_until_warm(address: tuple[str, int]) -> None:
+    """Wait until the server, once it is ready, has compiled or loaded its loops."""
+    connection = Connection(*address)
     while not json.loads((await connection.request("GET", "/api/v1/health"))[2])["warm"]:
         await asyncio.sleep(0.5)
     connection.close()
 
 
-UPLOAD = 31_000_000  # bytes of a text, which is then refused for its length: it is read, and no cluster is kept
+UPLOAD = 31_000_000  # bytes of a text that is read and then refused for its length, so that no cluster is kept
 HEAD = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
 
 
-def upload(where: tuple[str, int]) -> None:
-    """A file that is nearly as long as one may be; 429 is an answer, too."""
-    connection = HTTPConnection(*where, timeout=120)
+def upload(address: tuple[str, int]) -> None:
+    """Upload a file of nearly the largest size; any answer will do, 429 too."""
+    connection = HTTPConnection(*address, timeout=120)
     body = HEAD + b"The dam broke in the night. " * (UPLOAD // 28) + b"\r\n--x--\r\n"
-    with closing(connection), suppress(ConnectionError):  # refused before all of it was sent
+    with closing(connection), suppress(ConnectionError):  # if it is refused before all of it was sent
         connection.request("POST", "/api/v1/clusters", body, {"Content-Type": "multipart/form-data; boundary=x"})
         connection.getresponse().read()
 
 
 def memory_of(process: psutil.Process) -> float:
-    """Of the server and the processes that it started, pages that several share counted once."""
-    found = 0
-    for one in (process, *process.children(recursive=True)):
+    """MiB of the server and the processes that it started; pages that they share are counted once."""
+    size = 0
+    for member in (process, *process.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
-            found += one.memory_full_info().pss
-    return found / 2**20
+            size += member.memory_full_info().pss
+    return size / 2**20
 
 
-def uploads(where: tuple[str, int], process: psutil.Process, rounds: int = 3) -> list[dict]:
-    """Sixteen uploads at once, several times: what the server keeps of them."""
+def uploads(address: tuple[str, int], process: psutil.Process, rounds: int = 3) -> list[dict]:
+    """The memory before and after several rounds of sixteen uploads at once."""
     before = memory_of(process)
     for _ in range(rounds):
         with ThreadPoolExecutor(16) as crowd:
             for _ in range(16):
-                crowd.submit(upload, where)
+                crowd.submit(upload, address)
     time.sleep(2.0)
     case = f"{rounds} times 16 uploads of 31 MB at once: memory of all processes"
     return [
@@ -161,16 +159,11 @@ def uploads(where: tuple[str, int], process: psutil.Process, rounds: int = 3) ->
     ]
 
 
-def alone(where: tuple[str, int]) -> list[float]:
-    """Times of one client that moves the sliders, nobody else being there."""
-    return asyncio.run(press(where, psutil.Process(), 1, 3.0)).seconds
-
-
 def percentile(values: list[float], q: float) -> float:
     return float(np.percentile(values, q))
 
 
-def figures_of(load: Load, clients: int, seconds: float) -> list[dict]:
+def load_figures(load: Load, clients: int, seconds: float) -> list[dict]:
     case = f"{clients} clients for {seconds:g} s"
     errors = sum(count for status, count in load.statuses.items() if status not in (200, 429))
     quarter = max(len(load.memory) // 4, 1)
@@ -189,41 +182,38 @@ def figures_of(load: Load, clients: int, seconds: float) -> list[dict]:
 
 def run(quick: bool = False) -> dict:
     seconds = 3.0 if quick else 30.0
-    process = subprocess.Popen(COMMAND, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*CLI, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         line = next(line for line in process.stderr if line.startswith("Ready at "))
-        address = urlsplit(line.split()[2])
-        where, watched = (str(address.hostname), int(address.port or 80)), psutil.Process(process.pid)
-        asyncio.run(until_warm(where))
-        one = alone(where)
+        url = urlsplit(line.split()[2])
+        address, server = (str(url.hostname), int(url.port or 80)), psutil.Process(process.pid)
+        asyncio.run(wait_until_warm(address))
+        alone = asyncio.run(press(address, server, 1, 3.0)).seconds
         figures = [
-            {"case": "1 client: select, p50", "value": 1e3 * percentile(one, 50), "unit": "ms"},
-            {"case": "1 client: select, p95", "value": 1e3 * percentile(one, 95), "unit": "ms", "target": "< 100"},
+            {"case": "1 client: select, p50", "value": 1e3 * percentile(alone, 50), "unit": "ms"},
+            {"case": "1 client: select, p95", "value": 1e3 * percentile(alone, 95), "unit": "ms", "target": "< 100"},
         ]
         for clients in (50, 200):
-            load = asyncio.run(press(where, watched, clients, seconds))
-            figures += figures_of(load, clients, seconds)
-        figures += uploads(where, watched)
+            load = asyncio.run(press(address, server, clients, seconds))
+            figures += load_figures(load, clients, seconds)
+        figures += uploads(address, server)
         process.terminate()
-        assert process.wait(60) == 0, "the server did not end by itself"
+        assert process.wait(60) == 0, "the server did not end after SIGTERM"
     finally:
         process.kill()
         process.wait()
         if process.stderr is not None:
             process.stderr.close()
     notes = [
-        "`dpplearn serve` in a process of its own, on the same machine as the clients, which take part of its cores. "
-        "Each client posts `select` on the example cluster (8 documents, 74 sentences) with the default decoder and "
-        "random places of the sliders, a fifth of them with a pin or a ban, and waits for each answer before the next; "
-        "after a 429 it waits as Retry-After says.",
-        "Times are from sending a request to the end of its answer, with the wait in the queue; 429s are not in them.",
+        "`dpplearn serve` runs on the same machine as the clients, which use part of its cores. Each client posts "
+        "`select` on the example cluster (8 documents, 74 sentences) with the default decoder and random positions of "
+        "the sliders; a fifth of the requests include or exclude a sentence. It waits for each answer before the next "
+        "request, and after a 429 for as long as Retry-After says.",
+        "Times run from sending a request to the end of its answer, and include the wait in the queue, but no 429s.",
     ]
     return {"name": "web", "title": "The server under load", "rows": [], "figures": figures, "notes": notes}
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for figure in result["figures"]:
-        print(f"{figure['case']:76s} {figure['value']:10.1f} {figure['unit']}")
+    main(run)

@@ -68,12 +68,6 @@ def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), on
     return Y
 
 
-def clipped_f1(counts, A, B):
-    """2 sum(min(a, b)) / (sum(a) + sum(b)) of the summed token counts."""
-    a, b = counts[list(A)].sum(axis=0), counts[list(B)].sum(axis=0)
-    return 2 * np.minimum(a, b).sum() / max(a.sum() + b.sum(), 1e-12)
-
-
 def random_problem(seed, n=8, rank=None):
     """q, phi (unit rows), cost and a budget for about half of the items; qualities on either side of 1."""
     rng = np.random.default_rng(seed)

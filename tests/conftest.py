@@ -1,3 +1,4 @@
+import fcntl
 import os
 import random
 import shutil
@@ -33,13 +34,18 @@ def rng():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The documentation site as `make docs` builds it, from copies of what it is made of."""
-    here = tmp_path_factory.mktemp("site")
-    for name in ("docs", "examples", "scripts", "src"):
-        shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (here / "benchmarks").mkdir()
-    shutil.copy(ROOT / "benchmarks" / "README.md", here / "benchmarks")
-    shutil.copy(ROOT / "mkdocs.yml", here)
-    done = build(here)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """The documentation site as `make docs` builds it, from copies of what it is made of; once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with (folder / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        here = folder / "site"
+        if not here.exists():
+            for name in ("docs", "examples", "scripts", "src"):
+                shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
+            (here / "benchmarks").mkdir()
+            shutil.copy(ROOT / "benchmarks" / "README.md", here / "benchmarks")
+            shutil.copy(ROOT / "mkdocs.yml", here)
+            done = build(here)
+            assert done.returncode == 0, done.stdout + done.stderr
     return here / "site"

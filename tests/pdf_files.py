@@ -29,13 +29,10 @@ class Pdf:
     def add_page(self):
         self.pages.append([])
 
-    def text(self, x, y, text, size=10, bold=False, angle=False, spacing=0.0):
+    def text(self, x, y, text, size=10, bold=False):
         shown = text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
-        turn = b"0 1 -1 0" if angle else b"1 0 0 1"
-        place = turn + f" {x:.2f} {y:.2f} Tm (".encode()
-        self.pages[-1].append(
-            f"BT {spacing:.3f} Tw /F{2 if bold else 1} {size:g} Tf ".encode() + place + shown + b") Tj ET"
-        )
+        place = f"BT /F{2 if bold else 1} {size:g} Tf 1 0 0 1 {x:.2f} {y:.2f} Tm (".encode()
+        self.pages[-1].append(place + shown + b") Tj ET")
 
     def image(self):
         """A grey picture all over the page, as a scan has it."""
@@ -81,17 +78,16 @@ def _stream(data, more=""):
     return f"<< {more} /Length {len(data)} >>\nstream\n".encode() + data + b"\nendstream"
 
 
-def wrap(text, size, wide, hyphenate=True, indent=0.0):
+def wrap(text, size, wide, hyphenate=True):
     """Lines no wider than `wide`; words of seven letters and more are cut at line ends, as papers do."""
     lines, line = [], ""
     for word in text.split():
         while True:
-            room = wide - (0 if lines else indent)
             joined = f"{line} {word}".strip()
-            if width(joined, size) <= room:
+            if width(joined, size) <= wide:
                 line = joined
                 break
-            cut = _cut(word, room - width(f"{line} ", size), size) if hyphenate else 0
+            cut = _cut(word, wide - width(f"{line} ", size), size) if hyphenate else 0
             if cut:
                 lines.append(f"{line} {word[:cut]}{'' if word[cut - 1] == '-' else '-'}".strip())
                 line, word = "", word[cut:]
@@ -119,24 +115,12 @@ def _cut(word, room, size):
 class Setter(Pdf):
     """Sets blocks into columns, page after page, with headers, footers and page numbers."""
 
-    def __init__(
-        self,
-        title=None,
-        columns=1,
-        size=10,
-        header=None,
-        footer=None,
-        numbers=True,
-        margin=60,
-        gutter=20,
-        hyphenate=True,
-        justify=False,
-    ):
+    margin, gutter = 60, 20
+
+    def __init__(self, title=None, columns=1, size=10, header=None, footer=None, numbers=True):
         super().__init__(title)
-        self.columns, self.size, self.margin, self.gutter = columns, size, margin, gutter
-        self.header, self.footer, self.numbers, self.hyphenate = header, footer, numbers, hyphenate
-        self.justify = justify
-        self.wide = (PAGE[0] - 2 * margin - (columns - 1) * gutter) / columns
+        self.columns, self.size, self.header, self.footer, self.numbers = columns, size, header, footer, numbers
+        self.wide = (PAGE[0] - 2 * self.margin - (columns - 1) * self.gutter) / columns
         self.new_page()
 
     def new_page(self):
@@ -153,18 +137,18 @@ class Setter(Pdf):
     def left(self):
         return self.margin + self.column * (self.wide + self.gutter)
 
-    def line(self, text, size, bold=False, shift=0.0, lead=1.2, spacing=0.0):
+    def line(self, text, size, bold=False, shift=0.0):
         if self.y - size < 70:
             self.column, self.y = self.column + 1, self.top
             if self.column == self.columns:
                 self.new_page()
-        self.y -= size * lead
-        self.text(self.left() + shift, self.y, text, size, bold, spacing=spacing)
+        self.y -= size * 1.2
+        self.text(self.left() + shift, self.y, text, size, bold)
 
     def across(self, text, size=10, bold=False, centred=True):
         """Over all columns, at the top of the page; the columns begin below."""
         whole = PAGE[0] - 2 * self.margin
-        for line in wrap(text, size, whole, self.hyphenate and not bold):
+        for line in wrap(text, size, whole, hyphenate=not bold):
             self.y -= size * 1.2
             shift = (whole - width(line, size)) / 2 if centred else 0
             self.text(self.margin + shift, self.y, line, size, bold)
@@ -186,16 +170,13 @@ class Setter(Pdf):
                 self.text(self.left() + i * step, self.y, cell, s)
         elif kind in ("caption", "footnote"):
             self.y -= 0.5 * s
-            for line in wrap(text, 0.85 * s, self.wide, self.hyphenate):
+            for line in wrap(text, 0.85 * s, self.wide):
                 self.line(line, 0.85 * s)
             self.y -= 0.8 * s
         else:
             mark, hang = ("\u2022 ", 1.0 * s) if kind == "item" else ("", 2.0 * s if kind == "quotation" else 0.0)
-            lines = wrap(text, s, self.wide - hang, self.hyphenate)
-            for i, line in enumerate(lines):
-                filled = self.justify and kind == "paragraph" and i < len(lines) - 1
-                spacing = (self.wide - width(line, s)) / max(line.count(" "), 1) if filled else 0.0
-                self.line(mark + line if i == 0 else line, s, shift=0 if mark and i == 0 else hang, spacing=spacing)
+            for i, line in enumerate(wrap(text, s, self.wide - hang)):
+                self.line(mark + line if i == 0 else line, s, shift=0 if mark and i == 0 else hang)
             self.y -= 0.6 * s
 
 

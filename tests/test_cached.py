@@ -11,7 +11,7 @@ def test_two_objects_compute_at_the_same_time():
     class Thing:
         @cached_property
         def value(self):
-            return met.wait(60)  # nobody passes until both are here
+            return met.wait(300)  # nobody passes until both are here
 
     things = [Thing(), Thing()]
     threads = [threading.Thread(target=lambda thing=thing: thing.value) for thing in things]

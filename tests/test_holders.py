@@ -158,15 +158,6 @@ def test_rows_of_any_length_have_a_direction(kind, form, rng):
     )
 
 
-def test_distances_of_any_size(rng):
-    X = rng.standard_normal((9, 3))
-    want = rbf_similarity(X, 0.7)
-    for size in (1e-200, 1e-300, 1e200, 1e300):
-        np.testing.assert_allclose(rbf_similarity(size * X, size * 0.7), want, rtol=1e-12)
-    np.testing.assert_array_equal(rbf_similarity(1e200 * X, 1e-200), np.eye(9))
-    np.testing.assert_array_equal(rbf_similarity(np.zeros((2, 1)), 1e-300), np.ones((2, 2)))
-
-
 def column_of(rows):
     column = np.empty(len(rows), object)
     column[:] = rows
@@ -201,17 +192,6 @@ def test_rows_in_tables(entry, rows):
     want = call(rows)
     for name, held in frame_holders(rows):
         assert_same(call(held), want, name)
-
-
-def test_tables_of_one_column_of_numbers():
-    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
-    column = np.arange(6.0)
-    for table in (pa.table({"x": column}), pd.DataFrame({"x": column})):
-        assert diversify(table, k=1).subset.tolist() == diversify(column[:, None], k=1).subset.tolist()
-        assert diversify(np.eye(6), table, k=2).subset.tolist() == [5, 4]
-        assert diversify(np.eye(6), cost=pd.DataFrame({"x": column + 1}), budget=3).cost <= 3
-    for groups in (pa.table({"x": list("aaabbb")}), pd.DataFrame({"x": list("aaabbb")})):
-        assert diversify(np.eye(6), column, k=2, groups=groups, max_per_group=1).subset.tolist() == [5, 2]
 
 
 TWO = [[1.0, 2.0], [3.0, 4.0]]

@@ -18,17 +18,6 @@ def attracting(*shape):
     return NonsymmetricDPP(*factors), L
 
 
-def test_rank_falls_by_what_is_included():
-    dpp = attracting(60, 3, 4, 1)[0]
-    given = dpp.condition([3, 9, 20])
-    assert given.log_prob(range(4)) > -np.inf
-    assert given.log_prob(range(5)) == -np.inf
-    assert_allclose(given.size_pmf[5:], 0.0)
-    rest = dpp.condition([3, 9, 20, 5, 6, 7, 8])
-    assert rest.marginals.max() < 1e-12
-    assert rest.expected_size == 0.0
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 2**31), st.sampled_from([0.1, 1.0, 10.0]))
 def test_without_a_skew_part_it_is_the_low_rank_dpp(n, r, seed, scale):
@@ -39,24 +28,6 @@ def test_without_a_skew_part_it_is_the_low_rank_dpp(n, r, seed, scale):
     assert_allclose(mine.pair_probs(), other.pair_probs(), atol=1e-9)
     assert_allclose(mine.size_pmf, other.size_pmf, atol=1e-9)
     assert_allclose(mine.conditional_marginals([0]), other.conditional_marginals([0]), atol=1e-7)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(2, 30), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31), st.sampled_from([0.2, 1.0, 5.0])
-)
-def test_what_always_holds(n, r, s, seed, scale):
-    dpp, L = attracting(n, r, s, seed, scale)
-    assert dpp.log_normalizer >= 0.0
-    assert np.linalg.slogdet(L + np.eye(n))[1] == pytest.approx(dpp.log_normalizer, rel=1e-9, abs=1e-9)
-    assert 0.0 <= dpp.marginals.min() <= dpp.marginals.max() <= 1.0
-    assert dpp.marginals.sum() == pytest.approx(dpp.expected_size, abs=1e-8)
-    assert dpp.size_pmf.sum() == pytest.approx(1.0)
-    assert dpp.size_pmf.min() >= 0.0
-    p = dpp.marginals[0]  # P(j) = P(0) P(j | 0) + P(not 0) P(j | not 0)
-    if 1e-6 < p < 1 - 1e-6:
-        both = p * dpp.conditional_marginals([0]) + (1 - p) * dpp.conditional_marginals(exclude=[0])
-        assert_allclose(both, dpp.marginals, atol=1e-7)
 
 
 def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
@@ -97,17 +68,6 @@ def test_both_samplers_agree_on_many_items():
     exact = -np.mean(dpp.log_prob(means[1]))
     assert 0 < estimate.standard_error < 0.1
     assert abs(estimate - exact) < 5 * estimate.standard_error
-
-
-def test_a_seed_gives_the_same_whatever_the_threads():
-    dpp, _ = attracting(200, 5, 5, 0, 0.2)
-    for method in ("jumps", "elimination"):
-        one, two = (dpp.sample(200, rng=7, method=method, n_jobs=j) for j in (1, 2))
-        assert one == two
-        assert one == dpp.sample(200, rng=np.random.default_rng(7), method=method)
-        assert len(dpp.sample(0, method=method)) == 0
-    with pytest.raises(ValueError, match="one of 'jumps', 'elimination'"):
-        dpp.sample(method="spectral")
 
 
 def test_rounding_of_single_precision_is_forgiven(rng):

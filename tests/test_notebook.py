@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn._notebook import card, table
 from dpplearn.summarize import Cluster, Document, Summarizer
 
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
@@ -56,9 +55,3 @@ def test_cards_are_light_whole_and_escaped(one):
     assert "http" not in page
     assert "<script" not in page
     assert "color-scheme:light dark" in page
-
-
-def test_a_card_says_how_much_it_leaves_out():
-    assert "and 88 more" in table(("n",), ((k,) for k in range(100)), 100)
-    assert table(("n",), [], 0) == ""
-    assert card(NASTY, facts={NASTY: NASTY}).count("&lt;script&gt;") == 3

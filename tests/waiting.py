@@ -2,11 +2,9 @@
 
 import os
 import signal
-import threading
 import time
 
 from dpplearn._run.progress import notice
-from dpplearn._run.threads import map_threads
 
 
 def until(condition, seconds=300):
@@ -38,8 +36,3 @@ def die_once(task, folder):
         (folder / f"{task}").touch()
         die(task)
     return task
-
-
-def own_threads():
-    """How many threads do the work of a task."""
-    return len({*map_threads(lambda _: (time.sleep(0.001), threading.get_ident())[1], 20, 4)})

@@ -1,8 +1,8 @@
-"""What learning brings on real data, and where it does not: six studies and the page that they write.
+"""Studies of what learning gains on real data, and where it loses; they write docs/evidence.md.
 
     python -m benchmarks evidence --data ../shared/data [--only NAME ...]
 
-Each study is a module with `run(data, pictures, quick) -> dict`: its question, data, protocol, answer and tables, as
-`benchmarks.evidence.page` writes them. A finished study is kept in `results/evidence/NAME.json` and not run again
-unless it is named; a study that fails says why, and the others go on.
+Each study is a module with `run(data, pictures, quick) -> dict`, which returns its question, data, protocol, answer and
+tables for `benchmarks.evidence.page`. A finished study is kept in `results/evidence/NAME.json`, and runs again only if
+it is named. If a study fails, the page says why, and the other studies go on.
 """

@@ -1,4 +1,4 @@
-"""`python -m benchmarks evidence --data FOLDER [--only NAME ...]`: run the studies and write docs/evidence.md."""
+"""Runs the studies and writes docs/evidence.md: `python -m benchmarks evidence --data FOLDER [--only NAME ...]`."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ STUDIES = {
 
 
 def run_study(name: str, data: Path, results: Path, pictures: Path, quick: bool) -> dict:
-    """What a study found, stored; or why it failed, which replaces nothing that was stored before."""
+    """Run a study and store its result. If it fails, return the reason, and leave the stored result as it is."""
     try:
-        found = import_module(f"benchmarks.evidence.{name}").run(data, pictures, quick)
-    except Exception as error:  # whatever is missing here, the other studies go on
+        study = import_module(f"benchmarks.evidence.{name}").run(data, pictures, quick)
+    except Exception as error:  # the other studies go on
         if not isinstance(error, FileNotFoundError | ImportError):
             traceback.print_exc()
         reason = f"{type(error).__name__}: {error}".replace(str(data), "FOLDER").splitlines()[0]
         return {"title": STUDIES[name], "failed": reason}
-    found |= {"name": name, "title": STUDIES[name]}
-    write(found, results)
-    return found
+    study |= {"name": name, "title": STUDIES[name]}
+    write(study, results)
+    return study
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks evidence", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora, with a README of their own")
-    parser.add_argument("--only", nargs="+", choices=STUDIES, help="run these again, and no other")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
+    parser.add_argument("--only", nargs="+", choices=STUDIES, help="run only these, even if they have a result")
     parser.add_argument("--quick", action="store_true", help="small runs, to see that everything works")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks/results/evidence")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/evidence.md")
-    asked = parser.parse_args(arguments)
-    pictures = asked.out.parent / "assets"
+    options = parser.parse_args(arguments)
+    pictures = options.out.parent / "assets"
     pictures.mkdir(parents=True, exist_ok=True)
     failed: dict[str, str] = {}
-    for name in asked.only or STUDIES:
-        path = asked.results / f"{name}.json"
-        if path.exists() and not asked.only:
-            print(f"== {name}: kept, as {path} has it")
+    for name in options.only or STUDIES:
+        path = options.results / f"{name}.json"
+        if path.exists() and not options.only:
+            print(f"== {name}: {path} has a result, which is kept")
             continue
         print(f"== {name}", flush=True)
-        found = run_study(name, asked.data, asked.results, pictures, asked.quick)
-        if "failed" in found:
-            failed[name] = found["failed"]
-        print(f"   {found.get('answer') or 'failed: ' + found['failed']}", flush=True)
-    asked.out.write_text(page(asked.results, STUDIES, failed), encoding="utf-8")
-    print(f"The page is {asked.out}.")
+        study = run_study(name, options.data, options.results, pictures, options.quick)
+        if "failed" in study:
+            failed[name] = study["failed"]
+        print(f"   {study.get('answer') or 'failed: ' + study['failed']}", flush=True)
+    options.out.write_text(page(options.results, STUDIES, failed), encoding="utf-8")
+    print(f"The page is {options.out}.")
 
 
 if __name__ == "__main__":

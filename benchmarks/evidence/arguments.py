@@ -1,4 +1,4 @@
-"""Lists of arguments with the key points they make (ArgKP 2021): likeness, features, and measures of a choice."""
+"""Reads lists of arguments with their key points (ArgKP 2021), and measures which key points a choice covers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import BoolArray
 
 FILE = "argkp_train.jsonl"
-ALPHA = 0.5  # what a further argument for the same key point counts, of the one before
-KINDS = {  # words of a kind, by the feature that is their share
+ALPHA = 0.5  # a further argument for a key point gains 1 - ALPHA times what the argument before it gained
+KINDS = {  # feature: words whose share it is
     "stance words": "should must need never against ban right wrong bad good harm help better best worse allow protect",
     "negations": "not no never cannot without nobody nothing don't doesn't won't can't isn't",
     "reasons": "because since therefore so thus due cause causes lead leads result results",
@@ -34,11 +34,11 @@ SMALL = (
 
 @dataclass(frozen=True)
 class ArgumentList:
-    """The arguments of one side of a debate: which key points each makes, what makes two alike, and their features."""
+    """The arguments of one side of a debate: their key points, similarity parts and features."""
 
     topic: str
     makes: BoolArray  # arguments x key points
-    parts: dict[str, FloatArray]  # rows of length 1, by what they are of
+    parts: dict[str, FloatArray]  # name: rows of length 1
     features: FloatArray
 
     @property
@@ -50,23 +50,25 @@ def read_lists(data: Path, encode: bool = True) -> tuple[list[ArgumentList], lis
     """The lists of a folder, and the names of their features."""
     lines = (data / FILE).read_text(encoding="utf-8").strip().split("\n")
     encoder = load_encoder() if encode else None
-    found, names = [], list[str]()
+    lists, names = [], list[str]()
     for record in map(json.loads, lines):
         texts = [item["text"] for item in record["items"]]
         makes = np.array([[point in item["intents"] for point in record["intents"]] for item in record["items"]])
-        parts = likeness(texts)
+        parts = similarity_parts(texts)
         if encoder is not None:
             rows = np.asarray(encoder.embed(texts), np.float64)
-            parts["encoder"] = normalize(rows - rows.mean(axis=0))  # what all arguments of a list share says nothing
+            parts["encoder"] = normalize(
+                rows - rows.mean(axis=0)
+            )  # without the mean, which all arguments of a list share
         columns = features(texts, record["topic"], parts)
         names, F = list(columns), np.column_stack(list(columns.values()))
         F = np.clip((F - F.mean(axis=0)) / np.maximum(F.std(axis=0), 1e-9), -3, 3)
-        found.append(ArgumentList(record["topic"], makes, parts, F))
-    return found, names
+        lists.append(ArgumentList(record["topic"], makes, parts, F))
+    return lists, names
 
 
 def load_encoder():
-    """The only encoder of sentences whose weights come with a package, so that nothing is fetched; None without it."""
+    """A sentence encoder whose weights come with its package, so that nothing is downloaded; None if not installed."""
     if find_spec("wordllama") is None:
         return None
     import wordllama
@@ -74,8 +76,8 @@ def load_encoder():
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 
 
-def likeness(texts: list[str]) -> dict[str, FloatArray]:
-    """What the texts of the list alone say of which arguments are alike; rows of length 1."""
+def similarity_parts(texts: list[str]) -> dict[str, FloatArray]:
+    """Parts of the similarity from the texts of the list alone, as rows of length 1."""
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit_transform(texts)
     letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), sublinear_tf=True).fit_transform(texts)
     directions = TruncatedSVD(min(20, len(texts) - 1, words.shape[1] - 1), random_state=0).fit_transform(words)
@@ -87,7 +89,7 @@ def stem(word: str) -> str:
 
 
 def features(texts: list[str], topic: str, parts: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """What an argument is like by itself, and how it lies among the others of its list."""
+    """Features of each argument by itself, and of its place among the arguments of its list."""
     tokens = [re.findall(r"[a-z']+", text.lower()) or [""] for text in texts]
     small = set(SMALL.split())
     stems = [[stem(word) for word in words if word not in small] or [""] for words in tokens]
@@ -99,11 +101,11 @@ def features(texts: list[str], topic: str, parts: dict[str, FloatArray]) -> dict
     counts = [np.array([used[word] for word in words]) for words in stems]
     n = len(texts)
 
-    found = {"log length": np.log([len(words) for words in tokens])}
+    columns = {"log length": np.log([len(words) for words in tokens])}
     for name, listed in KINDS.items():
         of_kind = set(listed.split())
-        found[name] = np.array([np.mean([word in of_kind for word in words]) for words in tokens])
-    found |= {
+        columns[name] = np.array([np.mean([word in of_kind for word in words]) for words in tokens])
+    columns |= {
         "sentences": np.array([len(re.findall(r"[.!?]+", text)) for text in texts], np.float64),
         "words of the topic": np.array([len(of_topic & set(words)) for words in stems], np.float64),
         "specificity": np.array([np.log(n / c).mean() for c in counts]),
@@ -115,9 +117,9 @@ def features(texts: list[str], topic: str, parts: dict[str, FloatArray]) -> dict
         S = rows @ rows.T
         np.fill_diagonal(S, 0.0)
         nearest = np.sort(S, axis=1)
-        found |= {f"centrality, {name}": S.mean(axis=1), f"nearest, {name}": nearest[:, -1]}
-        found[f"five nearest, {name}"] = nearest[:, -5:].mean(axis=1)
-    return found
+        columns |= {f"centrality, {name}": S.mean(axis=1), f"nearest, {name}": nearest[:, -1]}
+        columns[f"five nearest, {name}"] = nearest[:, -5:].mean(axis=1)
+    return columns
 
 
 def recall(makes: BoolArray, order: IntArray) -> float:
@@ -126,12 +128,12 @@ def recall(makes: BoolArray, order: IntArray) -> float:
 
 
 def precision(makes: BoolArray, order: IntArray) -> float:
-    """Intent-aware precision: over key points, of equal weight, the mean share of the chosen that make it."""
+    """Intent-aware precision: the share of the chosen arguments that make a key point, averaged over key points."""
     return float(makes[order].mean())
 
 
 def discounted(makes: BoolArray, order: IntArray) -> float:
-    """Gain discounted by rank; each further argument for a key point counts ALPHA times the one before."""
+    """The gain discounted by rank, where further arguments for the same key point gain less (see ALPHA)."""
     rows = makes[order].astype(np.float64)
     before = np.cumsum(rows, axis=0) - rows
     gains = (rows * (1 - ALPHA) ** before).sum(axis=1)
@@ -139,7 +141,7 @@ def discounted(makes: BoolArray, order: IntArray) -> float:
 
 
 def ideal(makes: BoolArray, k: int) -> IntArray:
-    """The order that is best step by step, as in Clarke et al. (2008)."""
+    """The greedy best order, as in Clarke et al. (2008)."""
     seen, order = np.zeros(makes.shape[1]), list[int]()
     for _ in range(min(k, len(makes))):
         gains = makes @ (1 - ALPHA) ** seen
@@ -150,12 +152,12 @@ def ideal(makes: BoolArray, k: int) -> IntArray:
 
 
 def alpha_ndcg(makes: BoolArray, order: IntArray) -> float:
-    """alpha-nDCG at as many items as are chosen."""
+    """alpha-nDCG at the number of chosen items."""
     return discounted(makes, order) / max(discounted(makes, ideal(makes, len(order))), 1e-12)
 
 
 def covering_sets(makes: BoolArray, k: int, count: int, rng: np.random.Generator) -> list[IntArray]:
-    """Sets of k arguments that all make a key point: round after round, one for each key point, drawn at random."""
+    """Sets of k arguments that all make a key point: in each round, one drawn at random for each key point."""
     sets = []
     for _ in range(count):
         chosen: list[int] = []

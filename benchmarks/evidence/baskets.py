@@ -15,14 +15,14 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.baskets import Baskets, completion
 
 FILES = {"apparel": "registries_apparel.csv", "three categories": "registries_three.csv"}
-TEST, SKIPPED = 2000, 300  # of a permutation, the first are the test; the next are left for who tunes by hand
+TEST, SKIPPED = 2000, 300  # sizes of the test and the validation set, the first parts of a permutation
 CURVE = (300, 1000, 3000, 10_000)
-LEAST = 5  # baskets that a rule must have been seen in
+LEAST = 5  # baskets that must support a rule
 OURS = {"DPP, symmetric": {}, "DPP, nonsymmetric": {"nonsymmetric": True}}
 
 
 class Scores(NamedTuple):
-    """A baseline: scores of the next item from a function of the basket."""
+    """A baseline that scores the next item by a function of the basket."""
 
     items_: list
     score: Callable[[IntArray], FloatArray]
@@ -32,7 +32,7 @@ class Scores(NamedTuple):
 
 
 def read_split(path: Path) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
-    """Training, validation and test baskets, by a permutation with seed 0."""
+    """Training, validation and test baskets, from a permutation with seed 0."""
     lines = path.read_text(encoding="utf-8").splitlines()
     rows = [[int(x) for x in line.replace(",", " ").split()] for line in lines]
     test = min(TEST, len(rows) // 4)
@@ -42,19 +42,21 @@ def read_split(path: Path) -> tuple[list[list[int]], list[list[int]], list[list[
 
 
 def counts_of(train: list) -> dict[str, Scores]:
-    """Popularity, item–item counts, and association rules with one or two items on the left."""
-    found = Baskets.read(train)
-    X = sparse.csc_array(found.subsets.to_sparse().astype(np.float64))
+    """The baselines: popularity, item–item counts, and association rules with one or two items on the left."""
+    data = Baskets.read(train)
+    X = sparse.csc_array(data.subsets.to_sparse().astype(np.float64))
     counts = np.asarray(X.sum(axis=0)).ravel()
     together = (X.T @ X).toarray()
     np.fill_diagonal(together, 0.0)
-    conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
+    conditional = (together + counts / len(train)) / (
+        counts[:, None] + 1.0
+    )  # P(j | i), smoothed by one basket drawn by popularity
     confidence = np.where(together >= LEAST, together / np.maximum(counts[:, None], 1.0), 0.0)
     by_pair: dict[tuple[int, int], FloatArray] = {}
     rows = X.tocsr()
 
     def pair(i: int, j: int) -> FloatArray:
-        """P(item | both), where enough baskets have all three."""
+        """P(item | both) where enough baskets have all three, else 0."""
         if (i, j) not in by_pair:
             both = np.intersect1d(X.indices[X.indptr[i] : X.indptr[i + 1]], X.indices[X.indptr[j] : X.indptr[j + 1]])
             with_both = np.asarray(rows[both].sum(axis=0)).ravel()
@@ -62,7 +64,7 @@ def counts_of(train: list) -> dict[str, Scores]:
         return by_pair[i, j]
 
     def rules(J: IntArray) -> FloatArray:
-        best = counts / counts.sum() * 1e-3  # where no rule speaks, by popularity
+        best = counts / counts.sum() * 1e-3  # by popularity where no rule applies
         for i in J.tolist():
             best = np.maximum(best, confidence[i])
         for i, j in combinations(sorted(J.tolist()), 2) if J.size <= 12 else ():
@@ -70,47 +72,47 @@ def counts_of(train: list) -> dict[str, Scores]:
         return best
 
     return {
-        "popularity": Scores(found.items, lambda _J: counts),
-        "item–item counts": Scores(found.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
-        "association rules": Scores(found.items, rules),
+        "popularity": Scores(data.items, lambda _J: counts),
+        "item–item counts": Scores(data.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
+        "association rules": Scores(data.items, rules),
     }
 
 
 def independent(train: list, test: list) -> float:
-    """Mean log-probability of test baskets where each item is in a basket by itself."""
-    found = Baskets.read(train)
-    p = found.subsets.inclusion_counts() / len(train)
-    known = Baskets.read(test, found.items, unseen="drop")
-    return float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[Y].sum() for Y in known.subsets]))
+    """Mean log-probability of test baskets under independent items."""
+    data = Baskets.read(train)
+    p = data.subsets.inclusion_counts() / len(train)
+    seen = Baskets.read(test, data.items, unseen="drop")
+    return float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[Y].sum() for Y in seen.subsets]))
 
 
 def rows_of(name: str, train: list, test: list) -> tuple[list[list], dict[str, KernelDPP], list[list]]:
-    """A row for each method, our models, and the learning curve."""
+    """The table's row for each method, our models, and the learning curve."""
     models = {method: KernelDPP(**options).fit(train) for method, options in OURS.items()}
     rows = []
     for method, model in {**counts_of(train), **models}.items():
-        found, last = completion(model, test), completion(model, [sorted(one) for one in test], "last")
-        likelihood: object = found.log_likelihood if method in models else "none"
+        ranks, last = completion(model, test), completion(model, [sorted(basket) for basket in test], "last")
+        likelihood: object = ranks.log_likelihood if method in models else "none"
         if method == "popularity":
             likelihood = independent(train, test)
-        auc: object = found.auc if method in models else "none"
-        mpr = [f"{one.mpr:.1f} ± {one.mpr_error:.1f}" for one in (found, last)]
-        rows.append([name, method, *mpr, f"{100 * found.recall[10]:.1f}", auc, likelihood])
+        auc: object = ranks.auc if method in models else "none"
+        mpr = [f"{result.mpr:.1f} ± {result.mpr_error:.1f}" for result in (ranks, last)]
+        rows.append([name, method, *mpr, f"{100 * ranks.recall[10]:.1f}", auc, likelihood])
     curve = []
     for size in (*(n for n in CURVE if n < len(train)), len(train)):
         part = train[:size]
-        some = {**counts_of(part), "DPP, nonsymmetric": KernelDPP(nonsymmetric=True, alpha=1.0).fit(part)}
-        curve.append([name, size, *(completion(model, test).mpr for model in some.values())])
+        models_of_part = {**counts_of(part), "DPP, nonsymmetric": KernelDPP(nonsymmetric=True, alpha=1.0).fit(part)}
+        curve.append([name, size, *(completion(model, test).mpr for model in models_of_part.values())])
         print(curve[-1], flush=True)
     return rows, models, curve
 
 
 def pairs_of(name: str, model: KernelDPP) -> list[list]:
-    found = model.together(k=5)
+    together = model.together(k=5)
     return [
-        [name, kind, f"{one.first} and {one.second}", f"{one.correlation:+.3f}", int(one.baskets), f"{one.lift:.2f}"]
-        for kind, pairs in (("attract", found.attract), ("repel", found.repel))
-        for one in pairs
+        [name, kind, f"{p.first} and {p.second}", f"{p.correlation:+.3f}", int(p.baskets), f"{p.lift:.2f}"]
+        for kind, pairs in (("attract", together.attract), ("repel", together.repel))
+        for p in pairs
     ]
 
 
@@ -118,8 +120,8 @@ def run(data: Path, pictures: Path, _quick: bool = False) -> dict:
     rows, curves, pairs, sizes = [], [], [], []
     for name, file in FILES.items():
         train, _, test = read_split(data / file)
-        some, models, curve = rows_of(name, train, test)
-        rows, curves, pairs = rows + some, curves + curve, pairs + pairs_of(name, models["DPP, nonsymmetric"])
+        part, models, curve = rows_of(name, train, test)
+        rows, curves, pairs = rows + part, curves + curve, pairs + pairs_of(name, models["DPP, nonsymmetric"])
         sizes.append(f"{name}: {len(train):,} to learn from, {len(test):,} to test")
     draw(curves, pictures / "evidence_baskets.png")
     methods = ["popularity", "item–item counts", "association rules", "DPP, nonsymmetric"]
@@ -165,13 +167,13 @@ def run(data: Path, pictures: Path, _quick: bool = False) -> dict:
 
 
 def answer(rows: list[list]) -> str:
-    """One sentence, from the figures."""
-    said, ahead = [], 0
+    """The answer in words, from the figures."""
+    parts, ahead = [], 0
     for name in dict.fromkeys(row[0] for row in rows):
         mpr = {row[1]: float(row[2].split()[0]) for row in rows if row[0] == name}
         gain = {row[1]: row[6] for row in rows if row[0] == name}
         best = max(mpr, key=lambda method: mpr[method])
-        said.append(
+        parts.append(
             f"on {name}, {best} reach MPR {mpr[best]:.1f}, the nonsymmetric DPP {mpr['DPP, nonsymmetric']:.1f} and "
             f"popularity {mpr['popularity']:.1f}; the nonsymmetric DPP gains "
             f"{gain['DPP, nonsymmetric'] - gain['popularity']:.2f} in log-likelihood per basket on independent items, "
@@ -181,7 +183,7 @@ def answer(rows: list[list]) -> str:
     verdict = (
         "Counts rank the next item better" if not ahead else f"A DPP ranks the next item best in {ahead} registries"
     )
-    figures = ". ".join(text[0].upper() + text[1:] for text in said)
+    figures = ". ".join(text[0].upper() + text[1:] for text in parts)
     return f"{verdict}; only a kernel gives whole baskets a probability. {figures}."
 
 

@@ -23,13 +23,13 @@ from dpplearn import diversify
 from dpplearn._checks import FloatArray, IntArray
 
 SIZES = (20, 50, 150)
-FIRST = 10  # items labelled at random, by which entropy is known
+FIRST = 10  # items labelled at random, from which the entropy is estimated
 SEEDS = 6
-MOST = 1000  # items to choose from, before copies
+MOST = 1000  # items to choose from, before copies are added
 
 
 class Pool(NamedTuple):
-    """Items to choose from: rows of length 1, scores of what is worth labelling, and the first, which have labels."""
+    """Items to choose from: rows of length 1, entropies as scores, and the first items, which have labels."""
 
     E: FloatArray
     scores: FloatArray
@@ -37,7 +37,7 @@ class Pool(NamedTuple):
 
 
 def texts(data: Path) -> tuple[FloatArray, IntArray]:
-    """Arguments about 24 topics by words and LSA; the class is the topic."""
+    """Arguments about 24 topics as LSA directions of their words; the class is the topic."""
     records = [json.loads(line) for line in (data / FILE).read_text(encoding="utf-8").strip().split("\n")]
     pairs = [(item["text"], record["topic"]) for record in records for item in record["items"]]
     rows = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2).fit_transform([text for text, _ in pairs])
@@ -47,10 +47,10 @@ def texts(data: Path) -> tuple[FloatArray, IntArray]:
 
 
 def with_copies(X: FloatArray, y: IntArray, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-    """As many near-copies again, three quarters of them of a tenth of the items: a collection that repeats itself."""
+    """Add one near-copy per item, three quarters of them of a tenth of the items, as in a repetitive collection."""
     n = len(y)
-    favoured = rng.permutation(n)[: n // 10]
-    source = np.where(rng.random(n) < 0.75, rng.choice(favoured, n), rng.integers(0, n, n))
+    repeated = rng.permutation(n)[: n // 10]
+    source = np.where(rng.random(n) < 0.75, rng.choice(repeated, n), rng.integers(0, n, n))
     return np.vstack([X, X[source] + 0.02 * X.std() * rng.standard_normal(X.shape)]), np.append(y, y[source])
 
 
@@ -65,9 +65,9 @@ def k_center(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:
 
 def k_medoids(pool: Pool, k: int, rng: np.random.Generator) -> IntArray:
     centers = MiniBatchKMeans(k, random_state=int(rng.integers(2**31)), n_init=1).fit(pool.E).cluster_centers_
-    found = np.unique((centers @ pool.E.T).argmax(axis=1))
-    rest = rng.permutation(np.setdiff1d(np.arange(len(pool.E)), found))
-    return np.append(found, rest[: k - found.size])
+    medoids = np.unique((centers @ pool.E.T).argmax(axis=1))
+    rest = rng.permutation(np.setdiff1d(np.arange(len(pool.E)), medoids))
+    return np.append(medoids, rest[: k - medoids.size])
 
 
 def facility(pool: Pool, k: int, _rng: np.random.Generator) -> IntArray:
@@ -104,7 +104,7 @@ WAYS: dict[str, Callable[[Pool, int, np.random.Generator], IntArray]] = {
 
 
 def accuracy(X: FloatArray, y: IntArray, chosen: IntArray, test: IntArray) -> float:
-    """Balanced accuracy on the test items of a logistic regression of the chosen ones."""
+    """Balanced accuracy, on the test items, of a logistic regression trained on the chosen items."""
     guess = np.full(test.size, y[chosen[0]])
     if np.unique(y[chosen]).size > 1:
         guess = LogisticRegression(C=10, max_iter=200).fit(X[chosen], y[chosen]).predict(X[test])
@@ -114,7 +114,7 @@ def accuracy(X: FloatArray, y: IntArray, chosen: IntArray, test: IntArray) -> fl
 def measure(
     X: FloatArray, y: IntArray, copies: bool, seed: int, sizes: tuple[int, ...]
 ) -> dict[tuple[int, str], float]:
-    """Accuracies by size and way, of one split."""
+    """Accuracies in one split, by size and way."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
     test, rest = order[: len(y) // 4], order[len(y) // 4 :][:MOST]
@@ -123,19 +123,19 @@ def measure(
     E = (P / np.maximum(np.linalg.norm(P, axis=1, keepdims=True), 1e-12)).astype(np.float32)
     first = rng.permutation(len(P))[:FIRST]
     p = np.ones((len(P), 1))
-    if np.unique(labels[first]).size > 1:  # otherwise nothing is known to be uncertain
+    if np.unique(labels[first]).size > 1:  # with one class, every item is equally uncertain
         p = LogisticRegression(C=10, max_iter=200).fit(P[first], labels[first]).predict_proba(P)
     pool = Pool(E, -(p * np.log(np.maximum(p, 1e-12))).sum(axis=1), first)
-    every, classes = np.vstack([P, X[test]]), np.append(labels, y[test])
-    at = len(P) + np.arange(test.size)
-    found = {}
+    rows, classes = np.vstack([P, X[test]]), np.append(labels, y[test])
+    test_rows = len(P) + np.arange(test.size)
+    accuracies = {}
     for k in sizes:
         for way, choose in WAYS.items():
             if way.startswith("facility") and find_spec("apricot") is None:
                 continue
             chosen = choose(pool, k, np.random.default_rng([seed, k]))
-            found[k, way] = accuracy(every, classes, chosen, at)
-    return found
+            accuracies[k, way] = accuracy(rows, classes, chosen, test_rows)
+    return accuracies
 
 
 def run(data: Path, pictures: Path, quick: bool = False) -> dict:
@@ -153,12 +153,12 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
         runs = Parallel(n_jobs=2)(delayed(measure)(X, y, copies, seed, sizes) for seed in range(seeds))
         for k in sizes:
             for way in dict.fromkeys(way for _, way in runs[0]):
-                values = np.array([one[k, way] for one in runs])
-                gains[name, k, way] = values - [one[k, "random"] for one in runs]
+                values = np.array([split[k, way] for split in runs])
+                gains[name, k, way] = values - [split[k, "random"] for split in runs]
         for way in dict.fromkeys(way for _, way in runs[0]):
             row: list[object] = [name, way]
             for k in sizes:
-                mean, error = mean_and_error([one[k, way] for one in runs])
+                mean, error = mean_and_error([split[k, way] for split in runs])
                 row += [f"{mean:.3f} ± {error:.3f}", "" if way == "random" else signed(gains[name, k, way])]
             rows.append(row)
         print(name, flush=True)
@@ -184,13 +184,13 @@ def run(data: Path, pictures: Path, quick: bool = False) -> dict:
 
 
 def cases_by_k(cases: list[tuple[str, int]]) -> str:
-    """Cases as a reader sees them: each data set once, with its sizes."""
+    """Cases in words: each data set once, with its sizes."""
     sizes = {name: [str(k) for other, k in cases if other == name] for name, _ in cases}
     return "; ".join(f"{name} at k = {', '.join(ks)}" for name, ks in sizes.items())
 
 
 def answer(gains: dict, cases: list[str], sizes: tuple[int, ...]) -> str:
-    """One sentence, from the figures."""
+    """The answer in words, from the figures."""
     ours = "`diversify`"
     better, worse = [], []
     for name in cases:

@@ -14,8 +14,8 @@ from dpplearn.learning.similarity import Similarity, fixed_similarity
 
 THETA = np.array([-1.0, 0.8, -0.5])
 N, NUGGET, SETS, INSTANCES = 10, 0.2, 200, 150
-PARTS = {"part 0": 2, "part 1": 3}  # directions of each
-WEIGHTS = np.array([0.1, 0.2, 0.5, 0.2])  # of what is an item's own, of the constant, of the parts
+PARTS = {"part 0": 2, "part 1": 3}  # name: number of directions
+WEIGHTS = np.array([0.1, 0.2, 0.5, 0.2])  # own (I), all (11^T) and the parts
 QUALITY, SIMILARITY = "weights of quality", "weights of similarity (logit)"
 
 
@@ -25,23 +25,23 @@ def item_set(rng: np.random.Generator) -> ItemSet:
 
 
 def standardized(kind: str, given_size: bool, seed: int, instances: int) -> dict[str, list[float]]:
-    """How many standard errors each estimate is from the truth in one data set, without weights at a bound."""
+    """The errors of the estimates in one data set, in standard errors; weights at a bound are left out."""
     rng = np.random.default_rng([15, seed])
     truth = Similarity(tuple(PARTS), WEIGHTS) if kind == "mixture" else fixed_similarity(0.0, NUGGET)
     X = [item_set(rng) for _ in range(instances)]
     y = [DPP.from_quality(np.exp(x.features @ THETA / 2), truth.matrix(x)).sample(1, rng=rng)[0] for x in X]
-    similar = {"similarity": "mixture"} if kind == "mixture" else {"nugget": NUGGET}
+    options = {"similarity": "mixture"} if kind == "mixture" else {"nugget": NUGGET}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # weights at a bound, starts that disagree
-        model = ConditionalDPP(100.0, given_size=given_size, **similar).fit(X, y)
+        warnings.simplefilter("ignore")  # of weights at a bound, and of starts that disagree
+        model = ConditionalDPP(100.0, given_size=given_size, **options).fit(X, y)
     z = (model.theta_ - THETA) / model.theta_std_
-    found = {QUALITY: z[int(given_size) :].tolist()}  # given the size, sets say nothing of the constant
+    errors = {QUALITY: z[int(given_size) :].tolist()}  # given the size, the constant cannot be learned
     if kind == "mixture":
         w, error = (np.array(list(x.values())) for x in (model.similarity_.weights, model.similarity_.std))
         logit = np.log(w / (1 - w)) - np.log(WEIGHTS / (1 - WEIGHTS))
         z = logit * w * (1 - w) / error
-        found[SIMILARITY] = z[np.isfinite(z)].tolist()
-    return found
+        errors[SIMILARITY] = z[np.isfinite(z)].tolist()
+    return errors
 
 
 def run(_data: Path, _pictures: Path, quick: bool = False) -> dict:
@@ -49,15 +49,17 @@ def run(_data: Path, _pictures: Path, quick: bool = False) -> dict:
     rows, low = [], []
     for kind in ("fixed", "mixture"):
         for given_size in (False, True):
-            made = Parallel(n_jobs=2)(delayed(standardized)(kind, given_size, seed, instances) for seed in range(sets))
-            for what in made[0]:
-                held = [np.mean(np.abs(one[what]) < 1.96) for one in made if one[what]]
+            errors = Parallel(n_jobs=2)(
+                delayed(standardized)(kind, given_size, seed, instances) for seed in range(sets)
+            )
+            for name in errors[0]:
+                held = [np.mean(np.abs(data_set[name]) < 1.96) for data_set in errors if data_set[name]]
                 share, error = mean_and_error(held)
                 likelihood = "given the size" if given_size else "of the set"
-                n = sum(len(one[what]) for one in made)
-                rows.append([kind, likelihood, what, len(held), n, f"{100 * share:.1f} ± {100 * error:.1f}"])
+                n = sum(len(data_set[name]) for data_set in errors)
+                rows.append([kind, likelihood, name, len(held), n, f"{100 * share:.1f} ± {100 * error:.1f}"])
                 if share + 2 * error < 0.95:
-                    low.append(f"{what} of a {kind} similarity, likelihood {likelihood} ({100 * share:.0f} %)")
+                    low.append(f"{name} of a {kind} similarity, likelihood {likelihood} ({100 * share:.0f} %)")
                 print(rows[-1], flush=True)
     verdict = (
         f"are too short for {'; '.join(low)}. The others hold the truth as often as they should"

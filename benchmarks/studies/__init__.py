@@ -1,1 +1,1 @@
-"""Studies of DPPs against Markov random fields: what docs/mrf.md and docs/dpp-like-mrfs.md show, with the numbers."""
+"""Studies that compare DPPs with Markov random fields, for docs/mrf.md and docs/dpp-like-mrfs.md."""

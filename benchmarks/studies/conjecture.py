@@ -1,8 +1,8 @@
-"""How close a DPP comes to random repulsive MRFs of 3 to 10 items: the conjecture of section 3 (docs/mrf.md).
+"""Tests the conjecture of section 3: how close DPPs come to random repulsive MRFs of 3 to 10 items (docs/mrf.md).
 
-For each number of items, strength and kind of repulsion, ten MRFs with seeded weights; for each the closest DPP, and
-how much the similarities that a DPP would need violate transitivity. Some twenty minutes on two cores:
-`python -m benchmarks.studies.conjecture`. With --draw it draws the picture of what is stored.
+For each number of items, strength and kind of repulsion, it makes ten MRFs with seeded weights. It finds the closest
+DPP of each, and measures how much the similarities that a DPP would need violate transitivity. `python -m
+benchmarks.studies.conjecture` takes some twenty minutes on two cores; --draw draws the stored results instead.
 """
 
 import argparse
@@ -34,10 +34,10 @@ MEASURES = ("divergence", "missed", "violation", "positive")
 
 
 def pair_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -> np.ndarray:
-    """w_ij of mean -strength over the pairs that repel.
+    """Weights w_ij, whose mean over the pairs that repel is -strength.
 
-    random: every pair, exponentially distributed. groups: the same for all pairs of a group of about three, none
-    between groups (transitive). across: the same for all pairs across two halves, none inside (the least transitive).
+    random: every pair repels, by exponentially distributed weights. groups: pairs within groups of about three repel
+    equally (transitive). across: pairs across two halves repel equally (the least transitive).
     """
     if kind == "random":
         size = rng.exponential(size=(n, n))
@@ -52,14 +52,14 @@ def pair_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -
 
 
 def make_mrf(field: str, kind: str, n: int, strength: float, rng: np.random.Generator) -> PairwiseMRF:
-    """plain: w_i normal with deviation 1/2. balanced: minus half of all w_ij, so that every P_i is near 1/2."""
+    """An MRF with normal w_i of deviation 1/2; balanced: less half the sum of its w_ij, so that P_i is near 1/2."""
     W = pair_weights(kind, n, strength, rng)
     w = 0.5 * rng.standard_normal(n)
     return PairwiseMRF(w if field == "plain" else w - W.sum(axis=1) / 2, W)
 
 
 def study(cell: tuple[str, str, int, float, int], starts: int = 6) -> dict[str, list[float]]:
-    """The measures of all MRFs of one cell; more starts include those of fewer."""
+    """The measures of all MRFs of one cell; the first starts are the same for any number of starts."""
     field, kind, n, strength, repeats = cell
     rows = []
     for repeat in range(repeats):
@@ -67,7 +67,7 @@ def study(cell: tuple[str, str, int, float, int], starts: int = 6) -> dict[str, 
         mrf = make_mrf(field, kind, n, strength, np.random.default_rng(seed))
         fit = fit_dpp_to(mrf, n_starts=starts, rng=repeat)
         p, joint = mrf.marginals, mrf.pair_probs()
-        # KL(MRF || independent items): all the dependence there is
+        # KL(MRF || independent items): the whole dependence
         dependence = float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum() - mrf.entropy())
         deviation = np.sqrt(p * (1 - p))
         correlation = ((joint - np.outer(p, p)) / np.outer(deviation, deviation))[np.triu_indices(n, 1)]
@@ -83,7 +83,7 @@ def study(cell: tuple[str, str, int, float, int], starts: int = 6) -> dict[str, 
 
 
 def angle_violation(S: np.ndarray) -> float:
-    """The mean over triples of how much a_ij + a_jk >= a_ik lacks, for the angles a = arccos |S| between items."""
+    """The violation of a_ij + a_jk >= a_ik for the angles a = arccos |S| between items, averaged over triples."""
     angles, n, total = np.arccos(np.minimum(np.abs(S), 1.0)), len(S), 0.0
     for j in range(n):
         i, k = (np.delete(np.arange(n), j)[index] for index in np.triu_indices(n - 1, 1))
@@ -92,12 +92,12 @@ def angle_violation(S: np.ndarray) -> float:
 
 
 def short(x: float) -> float:
-    """Three digits, and 0 for what is rounding: the file stays small."""
+    """x to three digits, or 0 below 1e-6, to keep the file small."""
     return 0.0 if x < 1e-6 else float(f"{x:.3g}")
 
 
 def summarize(cells: list[dict]) -> dict:
-    """Rank correlations over all random MRFs, and the mean of those among MRFs of the same N and strength."""
+    """Rank correlations over all random MRFs, and their mean within the same N and strength."""
     out = {}
     for field in FIELDS:
         chosen = [c for c in cells if c["field"] == field and c["kind"] == "random"]
@@ -116,11 +116,11 @@ def summarize(cells: list[dict]) -> dict:
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's; not a number where one of the two is constant."""
+    """Spearman's correlation; NaN if x or y is constant."""
     return float("nan") if np.ptp(x) == 0 or np.ptp(y) == 0 else float(spearmanr(x, y).statistic)
 
 
-# kind of repulsion: colour, marker, what it is
+# kind of repulsion: colour, marker, label
 STYLES = {
     "across": (VERMILION, "s", "across two halves"),
     "random": (BLUE, "o", "random"),
@@ -129,7 +129,7 @@ STYLES = {
 
 
 def read_study() -> dict[str, Any]:
-    """What the study stored: a summary, and one cell for each field, kind, N and strength."""
+    """The stored results: a summary, and one cell for each field, kind, N and strength."""
     return dict(json.loads(OUT.read_text(encoding="utf-8")))
 
 
@@ -144,7 +144,7 @@ def draw() -> Figure:
 
 
 def draw_divergence(ax: Axes, cells: list[dict[str, Any]]) -> None:
-    """KL divergence against strength, a line for each N; the last point of each carries its N."""
+    """Draw the KL divergence against the strength, with a line for each N."""
     panel_title(ax, "a", "Random repulsion")
     sizes = sorted({cell["n"] for cell in cells})
     for n in sizes:
@@ -159,7 +159,7 @@ def draw_divergence(ax: Axes, cells: list[dict[str, Any]]) -> None:
 
 
 def draw_kinds(ax: Axes, cells: list[dict[str, Any]]) -> None:
-    """Share of the dependence that the closest DPP misses, by kind, with intervals of two standard errors."""
+    """Draw the share of the dependence that the closest DPP misses, by kind, with two standard errors."""
     panel_title(ax, "b", "Three kinds, $N = 10$")
     for kind, (colour, marker, label) in STYLES.items():
         chosen = [cell for cell in cells if cell["kind"] == kind]
@@ -173,7 +173,7 @@ def draw_kinds(ax: Axes, cells: list[dict[str, Any]]) -> None:
 
 
 def draw_violation(ax: Axes, cells: list[dict[str, Any]]) -> None:
-    """One point for each MRF."""
+    """Draw the share missed against the violation, with a point for each MRF."""
     panel_title(ax, "c", "Transitivity, all $N$")
     for kind, (colour, marker, _) in STYLES.items():
         chosen = [cell for cell in cells if cell["kind"] == kind]
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=10, help="MRFs of each kind, number of items and strength")
     parser.add_argument("--starts", type=int, default=6, help="starts of each fit")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--draw", action="store_true", help="only draw what is stored, for the docs")
+    parser.add_argument("--draw", action="store_true", help="only draw the stored results, for the docs")
     arguments = parser.parse_args()
     if arguments.draw:
         from scripts.page_look import page_look

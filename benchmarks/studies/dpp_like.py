@@ -1,10 +1,10 @@
-"""Pairwise fields by the best DPP, mean field, belief propagation, trees and chains (docs/dpp-like-mrfs.md).
+"""Compares approximations of pairwise fields: the best DPP, mean field, belief propagation, trees and chains.
 
-For each kind of repulsion, number of items and strength, fields with seeded weights; for each the errors in log Z, in
-the marginals and in the pair marginals of every method. The truth is enumeration up to 20 items; beyond, four runs of
-annealed importance sampling that agree, two from each of two starts, and Gibbs chains. Run it by
-`python -m benchmarks.studies.dpp_like`; with --draw it draws the picture of what is stored. The kinds in `FRESH` are
-others, on which nothing was chosen: they try the diagnosis.
+For docs/dpp-like-mrfs.md, it makes fields with seeded weights for each kind of repulsion, number of items and strength,
+and measures every method's errors in log Z, in the marginals and in the pair marginals. Up to 20 items, the truth comes
+from enumeration; beyond, from Gibbs chains and from four runs of annealed importance sampling (two from each of two
+starts). `python -m benchmarks.studies.dpp_like` runs it; --draw draws the stored results instead. The kinds in `FRESH`
+test the diagnosis: no choice was made on them.
 """
 
 import argparse
@@ -34,11 +34,12 @@ STRENGTHS = (0.5, 1.0, 2.0, 4.0)
 
 
 def pair_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -> np.ndarray:
-    """w_ij of a kind of field.
+    """The weights w_ij of a kind of field.
 
     alike: strength log(1 - S_ij^2), the pair factors of a DPP of points in the plane; DPP-like by construction.
-    groups: -strength in groups of about five. grid: -strength between neighbours. sparse: exponentially distributed,
-    five neighbours on average. dense: all pairs, of mean -5 strength / n. mixed: as sparse, one pair in five attracts.
+    groups: -strength within groups of about five. grid: -strength between neighbours. sparse: exponentially
+    distributed, for five neighbours on average. dense: the same for all pairs, with mean -5 strength / n. mixed: like
+    sparse, but one pair in five attracts.
     """
     if kind == "alike":
         X = rng.random((n, 2))
@@ -63,13 +64,13 @@ def pair_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -
 
 
 def fresh_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -> np.ndarray:
-    """w_ij of a kind of field on which nothing was chosen.
+    """The weights w_ij of a kind of field on which no choice was made.
 
-    geometric: -strength between points of the plane at most so far apart that each has five others near. scale-free:
-    -strength along edges, each new item's two drawn in proportion to those there are. blocks: four blocks, 8 pairs in
-    10 inside and 1 in 20 across repel, exponentially distributed. bipartite: all pairs of two halves, of mean
-    -10 strength / n, so that the field may have two phases. cosines: strength log(1 - S_ij^2) for S of vectors of eight
-    numbers, most of them small. uneven: as alike, with w_i four times as wide.
+    geometric: -strength between points of the plane within a radius that holds five others on average. scale-free:
+    -strength along edges; each new item has two, drawn in proportion to the edges that items have. blocks: in four
+    blocks, 8 of 10 pairs inside and 1 of 20 across repel, by exponentially distributed weights. bipartite: all pairs
+    across two halves repel, with mean -10 strength / n, so that the field may have two phases. cosines: strength
+    log(1 - S_ij^2) for vectors of eight numbers, most of them small. uneven: like alike, with w_i four times as wide.
     """
     if kind == "geometric":
         X = rng.random((n, 2))
@@ -98,7 +99,7 @@ def fresh_weights(kind: str, n: int, strength: float, rng: np.random.Generator) 
 
 
 def learned(path: Path, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """w and W of n items, drawn by how often they are chosen, from a file of baskets by pseudo-likelihood."""
+    """w and W, learned from a file of baskets by pseudo-likelihood, for n items drawn by their frequency."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -114,7 +115,7 @@ def learned(path: Path, n: int, rng: np.random.Generator) -> tuple[np.ndarray, n
         W[upper] = x[n:]
         return x[:n], W + W.T
 
-    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:  # with a ridge of one basket on every weight of a pair
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:  # the ridge on pair weights counts as one basket
         w, W = unpack(x)
         field = w + Y @ W
         left = Y - expit(field)
@@ -127,11 +128,11 @@ def learned(path: Path, n: int, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 
 def make_mrf(kind: str, n: int, strength: float, repeat: int, baskets: Path | None = None) -> PairwiseMRF:
-    """w_i normal with deviation 1/2; or both learned from baskets (in `baskets-apart`, the repulsions alone)."""
+    """A field with normal w_i of deviation 1/2, or one learned from baskets (`baskets-apart`: its repulsions alone)."""
     rng = np.random.default_rng([(KINDS + FRESH).index(kind), n, int(100 * strength), repeat])
     if kind.startswith("baskets"):
         w, W = learned(baskets, n, rng)
-        w -= w.max()  # so that some are likely
+        w -= w.max()  # makes some sets likely
         return PairwiseMRF(w, strength * (np.minimum(W, 0.0) if kind == "baskets-apart" else W), repulsive=False)
     W = (pair_weights if kind in KINDS else fresh_weights)(kind, n, strength, rng)
     return PairwiseMRF((2.0 if kind == "uneven" else 0.5) * rng.standard_normal(n), W, repulsive=kind != "mixed")
@@ -142,13 +143,13 @@ def truth(mrf: PairwiseMRF, seed: int) -> tuple[float, float, np.ndarray]:
     if mrf.n <= 20:
         return mrf.log_normalizer, 0.0, mrf.pair_probs()
     runs = [annealed(mrf.w, mrf.W, 250, 1000, np.random.default_rng([seed, r]), (None, 1.0)[r % 2]) for r in range(4)]
-    values = np.array([float(log_z) for log_z, _ in runs])  # exp(values) have the mean Z
+    values = np.array([float(log_z) for log_z, _ in runs])  # the mean of exp(values) is Z
     pairs = gibbs(mrf.w, mrf.W, 3000, 200, np.random.default_rng(10 * seed + 9))
     return float(np.logaddexp.reduce(values) - np.log(4)), float(np.std(values, ddof=1) / 2), pairs
 
 
 class Answer(NamedTuple):
-    """log Z with its standard error, where a method has one, P(i and j), and the seconds of one core that it took."""
+    """A method's log Z with its standard error (if it has one), P(i and j), and its CPU seconds."""
 
     log_z: float
     error: float
@@ -157,29 +158,29 @@ class Answer(NamedTuple):
 
 
 def answer(mrf: PairwiseMRF, family: str, repeat: int, **options: int) -> Answer:
-    """What a method says of a field."""
+    """The answer of a method for a field."""
     start = process_time()
     if family == "gibbs":
         pairs = gibbs(mrf.w, mrf.W, rng=np.random.default_rng(repeat), **options)
         return Answer(np.nan, np.nan, pairs, process_time() - start)
     if family in ("bp", "trw"):
-        found = (belief_propagation if family == "bp" else tree_reweighted)(mrf.w, mrf.W)
-        return Answer(found.log_z, np.inf if family == "bp" else 0.0, found.pairs, process_time() - start)
-    near = approximate(mrf, family, rng=repeat, **options)
-    log_z = near.log_normalizer
-    return Answer(float(log_z), log_z.standard_error, near.pair_probs, process_time() - start)
+        beliefs = (belief_propagation if family == "bp" else tree_reweighted)(mrf.w, mrf.W)
+        return Answer(beliefs.log_z, np.inf if family == "bp" else 0.0, beliefs.pairs, process_time() - start)
+    approximation = approximate(mrf, family, rng=repeat, **options)
+    log_z = approximation.log_normalizer
+    return Answer(float(log_z), log_z.standard_error, approximation.pair_probs, process_time() - start)
 
 
 def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None = None) -> dict:
-    """One field: what the DPP says of it, and the errors of every method."""
+    """The cell of one field: the DPP's diagnosis, and the errors of every method."""
     mrf = make_mrf(kind, n, strength, repeat, baskets)
     log_z, spread, pairs = truth(mrf, repeat)
-    found = {family: answer(mrf, family, repeat) for family in ("dpp", "mean-field", "bp", "trw")}
-    if n <= 20 and kind in KINDS:  # beyond, they are the truth; here with as much time as the DPP had
+    answers = {family: answer(mrf, family, repeat) for family in ("dpp", "mean-field", "bp", "trw")}
+    if n <= 20 and kind in KINDS:  # larger fields use them as the truth; here they get as much time as the DPP
         for family in ("ais", "gibbs"):
             trial = answer(mrf, family, repeat, chains=200, sweeps=200).seconds
-            chains = int(min(max(200 * found["dpp"].seconds / trial, 200), 20_000))
-            found[family] = answer(mrf, family, repeat, chains=chains, sweeps=200)
+            chains = int(min(max(200 * answers["dpp"].seconds / trial, 200), 20_000))
+            answers[family] = answer(mrf, family, repeat, chains=chains, sweeps=200)
     off = ~np.eye(n, dtype=bool)
     errors = {
         name: {
@@ -190,11 +191,11 @@ def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None 
             "pairs": float(f"{np.abs(a.pairs - pairs)[off].mean():.3g}"),
             "seconds": float(f"{a.seconds:.3g}"),
         }
-        for name, a in found.items()
+        for name, a in answers.items()
     }
-    said = approximate(mrf, rng=repeat)
+    diagnosis = approximate(mrf, rng=repeat)
     S = np.sqrt(-np.expm1(np.minimum(mrf.W, 0.0))) + np.eye(n)
-    measures = angle_violation(S), said.divergence, said.missed
+    measures = angle_violation(S), diagnosis.divergence, diagnosis.missed
     numbers = dict(zip(("violation", "divergence", "missed"), (float(f"{x:.3g}") for x in measures), strict=True))
     cell = {
         "kind": kind,
@@ -204,10 +205,10 @@ def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None 
         "log_z": round(log_z, 4),
         "spread": float(f"{spread:.2g}"),
     }
-    return cell | {"dpp_like": said.dpp_like, **numbers, "errors": errors}
+    return cell | {"dpp_like": diagnosis.dpp_like, **numbers, "errors": errors}
 
 
-# family: colour, marker, what it is
+# family: colour, marker, label
 FAMILIES = {
     "dpp": (BLUE, "o", "DPP"),
     "bp": (GREEN, "^", "belief propagation"),
@@ -217,7 +218,7 @@ FAMILIES = {
 
 
 def read_study(name: str = "dpp_like") -> dict[str, Any]:
-    """What the study stored: one cell for each field; "dpp_like_fresh" are those of other kinds."""
+    """The stored results: one cell for each field; "dpp_like_fresh" has the kinds in FRESH."""
     return dict(json.loads((OUT.parent / f"{name}.json").read_text(encoding="utf-8")))
 
 
@@ -235,7 +236,7 @@ def draw() -> Figure:
 
 
 def scatter(ax: Axes, cells: list[dict[str, Any]], measure: Any) -> None:
-    """One point for each field and family, against the share of the dependence that the DPP misses."""
+    """Draw a point for each field and family, against the share of the dependence that the DPP misses."""
     for name, (colour, marker, label) in FAMILIES.items():
         x = [max(cell["missed"], 1e-3) for cell in cells]
         y = [max(measure(cell, name), 1e-6) for cell in cells]
@@ -244,7 +245,7 @@ def scatter(ax: Axes, cells: list[dict[str, Any]], measure: Any) -> None:
 
 
 def draw_kinds(ax: Axes, cells: list[dict[str, Any]]) -> None:
-    """Median over the fields of a kind of the marginals' errors."""
+    """Draw the median error of the marginals, by kind of field."""
     panel_title(ax, "c", "Marginals, by kind (median)")
     for name, (colour, marker, _) in FAMILIES.items():
         medians = [np.median([c["errors"][name]["marginals"] for c in cells if c["kind"] == kind]) for kind in KINDS]
@@ -259,10 +260,12 @@ def main() -> None:
     parser.add_argument("--items", type=int, nargs="+", default=[10, 20, 50, 200])
     parser.add_argument("--strengths", type=float, nargs="+", default=STRENGTHS)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS + FRESH)
-    parser.add_argument("--baskets", type=Path, help="for the kinds learned from baskets: a file with one a line")
+    parser.add_argument(
+        "--baskets", type=Path, help="for the kinds learned from baskets: a file with one basket a line"
+    )
     parser.add_argument("--repeats", type=int, default=1, help="fields of each kind, number of items and strength")
-    parser.add_argument("--add", action="store_true", help="keep what the file has of other cells")
-    parser.add_argument("--draw", action="store_true", help="only draw what is stored, for the docs")
+    parser.add_argument("--add", action="store_true", help="keep the other cells of the file")
+    parser.add_argument("--draw", action="store_true", help="only draw the stored results, for the docs")
     arguments = parser.parse_args()
     if arguments.draw:
         from scripts.page_look import page_look
@@ -279,8 +282,10 @@ def main() -> None:
     ):
         cell = study(kind, n, strength, repeat, arguments.baskets)
         cells[kind, n, strength, repeat] = cell
-        said = ", ".join(f"{name} {e['log_z']} {e['marginals']} {e['seconds']}s" for name, e in cell["errors"].items())
-        print(f"{kind} N={n} strength {strength:g}: missed {cell['missed']}; {said}", flush=True)
+        errors = ", ".join(
+            f"{name} {e['log_z']} {e['marginals']} {e['seconds']}s" for name, e in cell["errors"].items()
+        )
+        print(f"{kind} N={n} strength {strength:g}: missed {cell['missed']}; {errors}", flush=True)
         ordered = sorted(
             cells.values(), key=lambda c: ((KINDS + FRESH).index(c["kind"]), c["n"], c["strength"], c["repeat"])
         )

@@ -39,19 +39,6 @@ def test_a_catalogue_names_the_columns_of_tables(draws, fitted):
             KernelDPP(alpha=1.0).fit([["a"]], items=items)
 
 
-def test_odd_baskets_are_counted_and_told():
-    model = KernelDPP(alpha=1.0).fit([[1, 1, 2], [2, 2], [], [1]])  # an item counts once
-    assert model.n_empty_ == 1
-    assert model.counts_.tolist() == [2.0, 2.0]
-    assert model.score([[1, 2]]) > -np.inf
-    for nonsymmetric in (False, True):
-        for baskets in ([["a", "b"]], 5 * [["a", "b"]], [["a"]], [["a", "b"], []]):
-            model = KernelDPP(nonsymmetric=nonsymmetric).fit(baskets)
-            assert np.isfinite(model.score(baskets))
-            assert model.alpha_ == 1.0
-            assert model.dpp_.n == len(model.items_)
-
-
 @pytest.mark.parametrize(
     ("options", "baskets", "message"),
     [

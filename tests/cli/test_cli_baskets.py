@@ -86,14 +86,6 @@ def test_a_long_table_read_as_baskets_is_refused(text, tmp_path):
     assert len(read_baskets(path)) == len(rows)
 
 
-@pytest.mark.parametrize("gap", ["201,\n", ",bib\n", "\n"])
-def test_a_long_table_with_a_gap_is_refused_too(gap, tmp_path):
-    rows = "".join(f"{200 + k // 2},{('bib', 'cot')[k % 2]}\n" for k in range(30))
-    for text in (f"order,what\n{rows[:28]}{gap}{rows[28:]}", f"order,what\n5,a\n{gap}5,b\n", f"{rows}{gap}"):
-        with pytest.raises(ValueError, match="--long"):
-            read_baskets(write(tmp_path / "long.csv", text))
-
-
 def test_a_long_table_without_names_is_refused_and_the_advice_works(tmp_path):
     rows = "".join(f"o{k // 3},{('bib', 'cot', 'pram', 'mat')[k * k % 7 % 4]}\n" for k in range(30))
     said = refusal("fit", write(tmp_path / "bare.csv", rows), "--out", tmp_path / "m.json")
@@ -127,17 +119,6 @@ def test_separators_are_told_from_cells_and_names_of_baskets_from_items(text, ba
         assert read_baskets(path) == baskets
     else:
         assert baskets in refusal("fit", path, "--out", tmp_path / "m.json")
-
-
-PAIRS = "".join(f"a{k % 7},b{k % 5}\n" for k in range(30))  # no runs: baskets of two
-HALF_SINGLE = "order,what\n" + "".join(f"{k},{k + 1}\n{k}\n" for k in range(30))
-
-
-@pytest.mark.parametrize(
-    "text", [PAIRS, HALF_SINGLE, "wine,cheese\ntea,milk\ntea,sugar\nbread\n", "a,b\nb,c\na,c\n", "a,b\na,c\nb\n"]
-)
-def test_pairs_that_are_no_long_table(text, tmp_path):
-    assert len(read_baskets(write(tmp_path / "pairs.csv", text))) == text.count("\n")
 
 
 def test_parquet_files(tmp_path):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from functools import partial
 
 import numpy as np
@@ -89,26 +88,3 @@ def test_select_with_a_model_budgets_and_explains(model, select, tmp_path):
     assert "new.csv: Column 'tempo' holds numbers, and tempo[0] is 'fast'" in select[1](path)
     write_csv(path, {name: NEW[name] for name in ("genre", "length")})
     assert "has no field 'tempo'. Fields found: " in select[1](path)
-
-
-def test_reasons_are_words_for_what_a_field_holds(model, tmp_path):
-    path = write_lines(tmp_path / "new.jsonl", rows_of(NEW))
-    said = run("select", "--model", model, path, "-k", 8, "--explain").stderr
-    for line in said.splitlines():
-        if ": kept" in line:
-            row = {name: column[int(re.search(r"line (\d+)", line)[1]) - 1] for name, column in NEW.items()}
-            values = {"genre": row["genre"], "length": row["length"], "explicit": str(row["explicit"]).lower()}
-            expected = {f"{name} being {value or 'unknown'}" for name, value in values.items()}
-            expected.add("tempo being unknown" if row["tempo"] is None else f"its tempo of {row['tempo']:.4g}")
-            assert {*re.search("kept for (.*?);", line)[1].split(", ")} <= expected
-    assert re.search(r"Note: line (\d+) and line (\d+), of similarity .*, were both kept", said)
-
-
-def test_decimal_commas_between_semicolons(select, tmp_path):
-    """The same choice as from points between commas."""
-    plain = write_csv(tmp_path / "plain.csv", NEW)
-    lines = [line.replace(",", ";").replace(".", ",") for line in plain.read_text().splitlines()]
-    commas = write(tmp_path / "commas.csv", "\n".join(lines))
-    assert "," in lines[1]
-    found = [json.loads(select[0](path, "-k", 3, "--json"))["selected"] for path in (plain, commas)]
-    assert [one["item"] for one in found[0]] == [one["item"] for one in found[1]]

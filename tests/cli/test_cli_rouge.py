@@ -56,15 +56,6 @@ def test_compare(files):
     assert "--compare needs two systems, but there is 1: A" in alone
 
 
-def test_compare_on_shared_topics(files):
-    write_all(files[1], **{"B/t3.txt": "x", "C/t2.txt": "the dog"})
-    tests = as_json(*files, "--compare")["comparisons"]
-    assert {(one["first"], one["second"]): one["topics"] for one in tests} == {("A", "B"): 1, ("A", "C"): 1}
-    said = run(*files, "--compare").stderr
-    assert "A - B: compared on common topics (1): A has no t3; B has no t2\n" in said
-    assert "B - C: not compared, as they share no topic: B has no t2; C has no t1, t3\n" in said
-
-
 def test_options_reach_the_scorer(files):
     (files[1] / "A" / "t2.txt").unlink()
     found = as_json(*files, "--no-stem", "--words", 2, "--tokenizer", "unicode")
@@ -125,15 +116,6 @@ def test_bad_lines(tmp_path, candidates, references, message):
 def test_bad_folders(tmp_path, texts, message):
     write_all(tmp_path, **texts)
     assert message in refusal("--candidates", tmp_path / "sys", "--references", tmp_path / "ref")
-
-
-def test_texts_without_tokens_are_named(files):
-    write(files[3] / "t2.txt", "...")
-    write_all(files[1], **{"A/t1.txt": "", "A/t2.txt": "--", "B/t2.txt": "x"})
-    said = run(*files, "--metrics", "rouge-w-1.2").stderr
-    assert "Warning: A candidate of system A has no token and counts as 0, on: t1, t2." in said
-    assert said.count("Warning: A reference has no token and counts as 0, on: t2.") == 1
-    assert "candidate of system B" not in said
 
 
 def test_help_imports_no_command():

@@ -4,7 +4,6 @@ import json
 import sys
 from functools import partial
 
-import numpy as np
 import pytest
 
 import commands
@@ -113,13 +112,6 @@ def test_standard_input(jsonl):
     assert refusal("-", "-k", 2, stdin="") == "Error: standard input holds no items: there is nothing to select from.\n"
 
 
-def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.cli.select.diversify", partial(diversify, n_samples=1000))  # a million take long
-    np.save(tmp_path / "items.npy", np.eye(24))
-    assert len(diversify(np.eye(24), np.zeros(24), k=1, decoder="sampled", n_samples=1000, rng=0)) == 0
-    assert len(records(tmp_path / "items.npy", "-k", 1, "--decoder", "sampled")) == 1
-
-
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
@@ -160,11 +152,3 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "dpplearn.plots.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
     assert "pip install 'dpplearn[plots]'" in refusal(jsonl, "-k", 2, "--report", tmp_path / "why.html")
-
-
-def test_points_between_thousands_beside_decimal_commas(tmp_path):
-    """Read as 1.45, the second would fit the budget."""
-    path = tmp_path / "prices.csv"
-    path.write_text("id;price;note;e0;e1\nA;950,50;4,5;1;0\nB;1.450;4,4;0;1\nC;2.300,10;4,3;-1;0,2\n")
-    found = output(path, "--score", "note", "--embedding", "e*", "--cost", "price", "--budget", 2500, "--json")
-    assert (json.loads(found)["cost"], len(json.loads(found)["selected"])) == (2400.5, 2)

@@ -8,7 +8,6 @@ import pytest
 import commands
 from commands import write, write_lines
 from dpplearn import diversify
-from dpplearn.cli import items
 
 run, output, records, refusal = (
     partial(call, "select") for call in (commands.run, commands.output, commands.records, commands.refusal)
@@ -125,33 +124,3 @@ def test_items_given_are_neither_repeated_nor_counted(kind, tmp_path, rng):
     np.save(tmp_path / "other.npy", E[:, 1:])
     wrong = refusal(path, "-k", 2, "--given", tmp_path / "other.npy")
     assert "other.npy: 'embedding' has 5 numbers, but that of ITEMS has 6" in wrong
-
-
-def test_texts_given(tmp_path):
-    texts = ["red apple pie", "green apple pie", "red apple pie", "a blue sea"]
-    path = write_lines(tmp_path / "a.jsonl", [{"text": text} for text in texts])
-    given = write(tmp_path / "b.csv", "text\nred apple pie\n")
-    assert [one["text"] for one in records(path, "-k", 4, "--given", given)] == ["a blue sea", "green apple pie"]
-    assert "leave" in refusal(path, "--given", given, "--model", given)
-
-
-def test_dask(tmp_path, rng, monkeypatch):
-    dd = pytest.importorskip("distributed")
-    monkeypatch.setattr(items, "SMALLEST", 40)
-    E = rng.standard_normal((300, 6)).astype(np.float32)
-    bad = E.copy()
-    bad[123] = np.nan
-    np.save(tmp_path / "items.npy", E)
-    np.save(tmp_path / "bad.npy", bad)
-    cluster = dd.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
-    with cluster, dd.Client(cluster):
-        found = numbers(tmp_path / "items.npy", "-k", 20, "--work", tmp_path / "kept")
-        wrong = refusal(tmp_path / "bad.npy", "-k", 20, "--work", tmp_path / "bad")
-    assert "row 123 is not" in wrong
-    assert len(list((tmp_path / "kept").iterdir())) == 8
-    u = E / np.linalg.norm(E, axis=1, keepdims=True)
-    one, two = (
-        np.linalg.slogdet(1e-6 * np.eye(20) + u[Y] @ u[Y].T)[1] - 20 * np.log(1e-6)
-        for Y in (diversify(E, np.zeros(300), k=20).subset, found)
-    )
-    assert two > 0.99 * one

@@ -9,11 +9,9 @@ import pytest
 import commands
 from commands import write_lines
 from dpplearn import diversify, diversity_of
-from dpplearn.cli import items
 
 pytest.importorskip("matplotlib")
 
-from dpplearn.plots import report
 
 run, output, refusal = (partial(call, "select") for call in (commands.run, commands.output, commands.refusal))
 
@@ -65,35 +63,6 @@ def test_the_choice_beside_the_best_scores_and_random_items(data, page, tmp_path
     outside = [url for url in re.findall(r'(?:src|href)="([^"#]+)', html) if not url.startswith("data:")]
     assert outside == []
     assert page(*asked) == html
-
-
-def test_where_the_rank_ends(page):
-    html = page("-k", 40)
-    assert "16 directions. Beyond as many items no item has a new direction, and nearness decides." in html
-    assert all(len(row) == 2 for row in cells(html).values())  # equal scores: none is best
-
-
-def test_directions_are_principal_ones(data):
-    """Distances in the plane are those of the two principal components."""
-    E, _ = data
-    compared = report.compare(diversify(E, k=6))
-    (points,), share = report.directions(compared.items, [np.arange(400)], np.random.default_rng(0))
-    U = E / np.linalg.norm(E, axis=1, keepdims=True)
-    _, s, V = np.linalg.svd(U - U.mean(axis=0), full_matrices=False)
-    plane = (U - U.mean(axis=0)) @ V[:2].T
-    assert np.abs(points) == pytest.approx(np.abs(plane), abs=1e-9)
-    assert share == pytest.approx((s[:2] ** 2).sum() / (s**2).sum())
-
-
-def test_many_items_are_sampled_and_those_beyond_memory_not_compared(page, tmp_path, monkeypatch):
-    for name in ("MEASURED", "SHOWN", "ANCHORS"):
-        monkeypatch.setattr(report, name, 60)
-    assert re.search(r"measured among \d\d+ of the items", page("-k", 8, "--score", tmp_path / "scores.npy"))
-    monkeypatch.setattr(items, "SMALLEST", 100)
-    html = page("-k", 8, "--work", tmp_path / "kept", "--jobs", 1)
-    assert "What each item added" in html
-    assert "<table>" not in html
-    assert "a name that ends in .html" in refusal(tmp_path / "items.npy", "--report", tmp_path / "r.svg")
 
 
 @pytest.mark.parametrize("options", [("-k", 1), ("-k", 0), ("-k", 5, "--decoder", "local"), ("-k", "auto")])

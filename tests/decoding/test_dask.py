@@ -23,7 +23,9 @@ def client():
     with warnings.catch_warnings():  # a busy machine, and links of a killed worker, make distributed warn
         warnings.simplefilter("ignore")
         with (
-            dd.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+            dd.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+            ) as cluster,
             dd.Client(cluster) as client,
         ):
             yield client
@@ -122,16 +124,6 @@ def test_going_on_reads_only_what_is_missing(tmp_path, rng):
     np.save(parts[0].args[0], E)
     two_rounds.choose_in_parts(parts, 6, s + np.arange(400), *asked(30), work=kept, progress=other)
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
-
-
-@pytest.mark.usefixtures("client")
-def test_groups_that_need_some_find_cheap_ones_in_every_part(rng):
-    """The best items of a group are beyond the budget, and the first round gives cheap ones, too."""
-    E, s, n = rng.standard_normal((40, 3)), np.arange(40.0), 40
-    groups, cost = np.arange(n) % 2, np.where(np.arange(n) >= 4, 9.0, 1.0)
-    call = {"k": 4, "budget": 4.0, "cost": cost, "groups": groups, "min_per_group": 2, "nugget": 1e-6}
-    found = diversify(da.from_array(E, chunks=(40, -1)), s, per_part=1, **call)
-    assert found.sorted_subset.tolist() == [0, 1, 2, 3]
 
 
 def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):

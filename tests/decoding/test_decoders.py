@@ -10,7 +10,7 @@ from dpplearn import DPP, LowRankDPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.candidates import diversified, read_model
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.tilt import fill_tilt, find_tilt
+from dpplearn.decoding.tilt import fill_tilt
 
 seeds = st.integers(0, 10_000)
 
@@ -37,7 +37,7 @@ def test_exact_is_the_best_of_all(seed, rank):
 
 
 def test_time_limit_gives_a_gap_that_holds(rng):
-    points = rng.random((60, 2))
+    points = rng.random((40, 2))
     S = np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 0.18)
     early = exact_map(DPP(25 * S), budget=8, time_limit=0)
     whole = exact_map(DPP(25 * S), budget=8)
@@ -71,27 +71,7 @@ def test_local_search_never_loses_and_ends_where_no_move_helps(seed, diversity):
         assert worth(found.subset) >= max(worth(Z) for Z in neighbours) - 1e-7
 
 
-def test_local_search_keeps_the_cost_up():
-    """All qualities below 1: each drop raises the probability, and min_cost forbids it."""
-    q, phi, cost, budget = random_problem(1)
-    q = q / q.max() / 2
-    start = greedy_map((q, phi), cost, budget)
-    assert len(local_search((q, phi), cost, budget)) == 0
-    kept = local_search((q, phi), cost, budget, min_cost=start.cost, start=start)
-    assert kept.cost >= start.cost - 1e-9
-    assert kept.log_prob >= start.log_prob
-
-
 # tilt and sampled_map
-
-
-@given(seeds, st.floats(0.05, 0.9))
-def test_tilt_reaches_its_target(seed, share):
-    q, phi, cost, _ = random_problem(seed)
-    L = kernel(q, phi)
-    lam, V = DPP(L).eigenpairs
-    s = find_tilt(lam, V, cost, share * cost.sum())
-    assert DPP(np.exp(s) * L).marginals @ cost == pytest.approx(share * cost.sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize("tilt", [False, True])
@@ -114,19 +94,6 @@ def test_the_seed_decides_and_not_the_threads():
     for run in runs[1:]:
         assert run.subset.tolist() == runs[0].subset.tolist()
         assert run.n_feasible == runs[0].n_feasible
-
-
-def test_no_feasible_sample():
-    found = sampled_map(DPP(np.diag([0.1, 0.1])), [3, 4], 100, min_cost=50, n_samples=100, rng=0)
-    assert found.n_feasible == 0
-    assert len(found) == 0
-    assert "Pass tilt=True" in found.reason
-    narrow = sampled_map(DPP(np.diag([1.0, 1.0])), [3, 4], 5, min_cost=4.5, n_samples=100, rng=0)
-    assert "none of" in narrow.reason
-    rare = sampled_map(DPP(np.diag([1e-9, 1e-9])), [3, 4], 5, min_cost=4, n_samples=100, rng=0)
-    assert "tilt=True" in rare.reason
-    with pytest.raises(ValueError, match="min_cost must not be above"):
-        sampled_map(DPP(np.eye(2)), [3, 4], 5, min_cost=6)
 
 
 # consensus

@@ -1,6 +1,5 @@
 """Limits of groups, and items chosen before; against greedy choice by the definition."""
 
-from datetime import date, datetime
 from itertools import combinations
 
 import numpy as np
@@ -71,7 +70,7 @@ def keeps(Y, group, cost, most, need, k, budget):
     return len(Y) <= k and cost[Y].sum() <= budget and (counts >= need).all() and (counts <= most).all()
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(80))
 def test_what_is_owed_is_met_if_any_set_does(seed):
     """Every subset of few items in few directions, of which many repeat each other."""
     rng = np.random.default_rng(seed)
@@ -182,20 +181,3 @@ def test_labels_are_one_group_as_python_calls_them_equal(labels):
     chosen = diversify(np.eye(len(labels)), k=9, groups=labels, max_per_group=1)
     held = diversify(np.eye(len(labels)), k=9, groups=np.array(labels, object), max_per_group=1)
     assert len(chosen) == len(held) == len(set(labels))
-
-
-@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
-@pytest.mark.parametrize("as_list", [False, True])
-def test_days_name_their_groups_in_any_type(unit, as_list):
-    groups = np.array(["2020-01-01"] * 3 + ["2020-01-02"] * 3, f"M8[{unit}]")
-    day = date(2020, 1, 1)
-    keys = [day, datetime(2020, 1, 1), np.datetime64(day), np.datetime64(day, "ns")]
-    for name in keys:
-        held = list(groups) if as_list else groups
-        assert diversify(np.eye(6), k=4, groups=held, max_per_group={name: 1}).subset.tolist() == [0, 3, 4, 5]
-    pd = pytest.importorskip("pandas")
-    for held in (groups, pd.Series(groups), pd.DataFrame({"day": groups})):
-        found = diversify(np.eye(6), k=4, groups=held, max_per_group={pd.Timestamp("2020-01-01"): 1})
-        assert found.subset.tolist() == [0, 3, 4, 5]
-    mixed = groups.astype("M8[ns]") + np.arange(6).astype("m8[ns]")  # some of them whole days
-    assert len(diversify(np.eye(6), k=6, groups=mixed, max_per_group=1)) == 6

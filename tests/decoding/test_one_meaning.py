@@ -8,15 +8,10 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
-from brute import subsets
-from brute_decoding import algorithm_2, log_minor
-from dpplearn import DPP, LowRankDPP, diversify
-from dpplearn.decoding import engine, exact_map, greedy_map, local_search
-from dpplearn.decoding.candidates import read_model
+from dpplearn import diversify
+from dpplearn.decoding import engine
 from holders import ARROW, DENSE, SPARSE
 
 HOLDERS = DENSE | SPARSE | ARROW | {"memory map": None}
@@ -120,123 +115,6 @@ def test_the_same_set_whatever_holds_the_data(call, tmp_path, monkeypatch):
                     assert found.reason == want.reason
 
 
-@pytest.mark.parametrize("make", [np.float64, np.float32, np.float16, sparse.csr_array], ids=lambda x: x.__name__)
-def test_blocks_change_nothing_for_many_items(make, monkeypatch):
-    """1,000 items with thousands of ties: the first of equals, however they are cut into blocks."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(-1, 2, (1000, 12)).astype(float)
-    s, cost, groups = rng.integers(0, 3, 1000), rng.integers(1, 4, 1000).astype(float), rng.integers(0, 5, 1000)
-    calls = [
-        {"k": 10},
-        {"k": 60, "nugget": 1e-3},
-        {"k": 60, "diversity": 0.3, "kernel": "linear"},
-        {"budget": 40.0, "cost": cost, "nugget": 1e-3},
-        {"budget": 40.0, "cost": cost, "gain": "probability"},
-        {"budget": 40.0, "cost": cost, "gain": "probability", "cost_power": 0.0},
-        {"budget": 40.0, "cost": cost, "gain": "log"},
-        {"budget": 40.0, "cost": cost, "diversity": 1.0},
-        {"k": 12, "diversity": 1.0},
-        {"k": 12, "groups": groups, "max_per_group": 2, "min_per_group": 1, "nugget": 1e-3},
-        {"k": "auto"},
-    ]
-    want = [diversify(X, s, **call) for call in calls]
-    held = make(X) if make is sparse.csr_array else X.astype(make)
-    for start, pool, part in ((8, 32, 16), (1, 2, 5), (64, 256, 100), (4000, 2**16, 2**16)):
-        monkeypatch.setattr(engine.ArrayOps, "start", start)
-        monkeypatch.setattr(engine, "WHOLE", 0)
-        monkeypatch.setattr(engine, "POOL", pool)
-        monkeypatch.setattr(engine, "PASS", part)
-        for call, one in zip(calls, want, strict=True):
-            assert diversify(held, s, **call).subset.tolist() == one.subset.tolist(), (start, call)
-
-
-def limited(rng, n):
-    """Limits of all kinds, each left out at times; those of groups apart."""
-    limits, quota, place = {}, {}, rng.permutation(n)
-    if rng.random() < 0.6:
-        limits["k"] = int(rng.integers(1, n + 1))
-    if rng.random() < 0.5:
-        limits["cost"] = np.round(rng.uniform(0.5, 3.0, n), 2)
-        limits["budget"] = float(np.round(rng.uniform(0.1, 0.8) * limits["cost"].sum(), 2))
-    if rng.random() < 0.4:
-        limits["include"] = np.sort(place[: rng.integers(0, 2)])
-    if rng.random() < 0.4:
-        limits["exclude"] = np.sort(place[n - rng.integers(0, 3) :])
-    if rng.random() < 0.6:
-        quota["groups"] = rng.integers(0, 3, n)
-        if rng.random() < 0.8:
-            quota["max_per_group"] = int(rng.integers(1, 3))
-        if rng.random() < 0.4 and limits.keys() & {"k", "budget"}:
-            quota["min_per_group"] = 1
-    return limits, quota
-
-
-def within(
-    Y, n, k=None, budget=np.inf, cost=None, include=(), exclude=(), groups=None, max_per_group=None, min_per_group=0
-):
-    """Whether a set keeps all limits, by their definition."""
-    cost = np.ones(n) if cost is None else cost
-    if len(Y) > (n if k is None else k) or sum(cost[i] for i in Y) > budget * (1 + 1e-9):
-        return False
-    if not set(map(int, include)) <= set(Y) or set(map(int, exclude)) & set(Y):
-        return False
-    counts = [] if groups is None else [sum(groups[i] == g for i in Y) for g in set(groups.tolist())]
-    return all(min_per_group <= m <= (n if max_per_group is None else max_per_group) for m in counts)
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_every_decoder_within_all_limits_by_brute_force(seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 8)), int(rng.integers(1, 8))
-    B = rng.standard_normal((n, d)) * np.exp(rng.standard_normal((n, 1)))
-    L, (limits, quota) = B @ B.T, limited(rng, n)
-    values = {Y: log_minor(L, Y) for Y in subsets(n) if within(Y, n, **limits, **quota)}
-    best = max(values.values(), default=-np.inf)
-    for decode in (greedy_map, exact_map, local_search):
-        if decode is exact_map and "min_per_group" in quota:
-            with pytest.raises(ValueError, match=r"exact_map|min_per_group"):
-                decode(DPP(L), **limits, **quota)
-            continue
-        for dpp in (DPP(L), LowRankDPP(B)):
-            try:
-                found = decode(dpp, **limits, **quota)
-            except ValueError as error:
-                if values and "probability 0" not in str(error) and "linear combinations" not in str(error):
-                    raise
-                continue
-            Y = tuple(found.sorted_subset.tolist())
-            if values:
-                assert Y in values, (decode.__name__, Y, found.reason)
-            if decode is exact_map and values:
-                assert values[Y] == pytest.approx(best, abs=1e-6)
-    if not quota:
-        cost = limits.get("cost", np.ones(n))
-        ends = (
-            limits.get("k"),
-            [int(i) for i in limits.get("include", ())],
-            [int(i) for i in limits.get("exclude", ())],
-        )
-        for rule in ("probability", "log"):
-            only = not limits.keys() & {"k", "budget"}
-            want = algorithm_2(L, cost, limits.get("budget", np.inf), rule, 1.0, *ends, only_gains=only)
-            if log_minor(L, ends[1]) > -np.inf:
-                for dpp in (DPP(L), LowRankDPP(B)):
-                    assert greedy_map(dpp, gain=rule, **limits).subset.tolist() == want
-
-
-@pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-8])
-def test_candidates_of_near_parallel_rows_know_what_log_prob_knows(angle):
-    """det L_Y = sin(angle)^2, which products of the rows have lost."""
-    phi = np.array([[1.0, 0.0], [np.cos(angle), np.sin(angle)]])
-    truth = 2 * np.log(np.sin(angle))
-    for candidates in (read_model((np.ones(2), phi)), read_model(LowRankDPP(phi))):
-        assert candidates.operand.logdet(np.arange(2)) == pytest.approx(truth, rel=1e-6)
-        apart = candidates.log_prob(np.arange(2)) - candidates.log_prob(np.empty(0, np.int64))
-        assert candidates.operand.logdet(np.arange(2)) == pytest.approx(apart, rel=1e-9)
-    if angle > 1e-7:  # less is rounding for a greedy choice, which takes it for a linear combination
-        assert greedy_map((np.ones(2), phi), k=2).gains.sum() == pytest.approx(truth, rel=1e-6)
-
-
 LARGE = {
     "float64": lambda X: X.copy(),
     "float32": lambda X: X.astype(np.float32),
@@ -266,18 +144,6 @@ def test_a_selection_does_not_keep_large_embeddings_alive(name, call, rng, monke
         for ask in ("nearest", "kept", "skipped", "log_prob"):
             with pytest.raises(RuntimeError, match=r"the embeddings are gone"):
                 getattr(late, ask)
-
-
-def test_log_prob_does_not_count_what_was_given(rng):
-    """It is that of the set under the model as it is."""
-    X, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
-    found = diversify(X, s, k=2, given=X[:2] + 0.1)
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
-    S = (1 - 1e-6) * unit @ unit.T + 1e-6 * np.eye(12)
-    assert found.log_prob == pytest.approx(DPP(q[:, None] * S * q).log_prob(found.sorted_subset), abs=1e-8)
-    with pytest.raises(ValueError, match="given is for decoder"):
-        diversify(X, s, k=2, given=X[:2], decoder="exact")
 
 
 @pytest.mark.parametrize("k", [3, 20])

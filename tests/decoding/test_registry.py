@@ -45,12 +45,3 @@ def test_an_option_that_a_decoder_does_not_have_is_named_with_those_it_has(name,
         diversify(E, k=2, decoder=name, n_sample=3)
     with pytest.raises(TypeError, match=said):
         ConditionalDPP().fit([items], [[0]]).decode(items, decoder=name, k=2, n_sample=3)
-
-
-def test_a_new_decoder_works_in_a_fitted_model(added, rng):
-    items = ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 4)))
-    model = ConditionalDPP().fit([items] * 2, [[0, 1], [2]])
-    assert len(model.decode(items, decoder=added, k=3)) == len(model.decode(items, k=3)) - 1
-    for name in DECODERS:
-        options = {"rng": 0} if name == "sampled" else {}
-        assert len(model.decode(items, decoder=name, k=2, **options)) <= 2

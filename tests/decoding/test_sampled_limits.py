@@ -30,12 +30,3 @@ def test_items_to_include_that_fill_the_rank_are_the_answer(seed):
                 assert found.sorted_subset.tolist() == include.tolist()
     found = diversify(B, np.zeros(n), k=d, decoder="sampled", include=include, nugget=0.0, **draws)
     assert found.sorted_subset.tolist() == include.tolist()
-
-
-def test_a_dependent_item_with_a_gain_of_rounding_is_no_start():
-    """Greedy takes it, and its determinant is not even positive."""
-    rng = np.random.default_rng(93)
-    n, d = rng.integers(4, 9), rng.integers(1, 4)
-    B = rng.standard_normal((n, d))
-    include = rng.permutation(n)[:d]
-    assert local_search(DPP(B @ B.T), k=d + 1, include=include).sorted_subset.tolist() == np.sort(include).tolist()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from dpplearn import diversify
 from dpplearn.decoding import window as module
@@ -69,17 +68,6 @@ def test_ten_thousand_in_one_pass(rng):
     places = np.empty(10_000)
     places[feed] = np.arange(10_000)
     assert (places[by_score] >= np.arange(10_000) - module.AHEAD).all()  # nothing comes far before its time
-
-
-def test_where_the_list_lies_changes_nothing(rng):
-    X = np.where(rng.random((400, 30)) < 0.2, rng.standard_normal((400, 30)), 0.0)
-    scores = rng.standard_normal(400)
-    feed = diversify(X, scores, window=8).subset.tolist()
-    assert diversify(sparse.csr_array(X), 3 * scores - 7, window=8).subset.tolist() == feed
-    assert diversify(X, scores, k=50, window=8).subset.tolist() == feed[:50]
-    assert diversify(np.repeat(X[:1], 9, axis=0), window=3).subset.tolist() == list(range(9))  # all alike: as they came
-    assert diversify(np.zeros((4, 2)), [1, 3, 2, 4], window=3).subset.tolist() == [3, 1, 2, 0]
-    assert len(diversify(np.empty((0, 3)), [], window=3)) == 0
 
 
 def test_what_was_shown_counts(rng):

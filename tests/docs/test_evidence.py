@@ -1,6 +1,5 @@
 """The studies of benchmarks/evidence: measures by hand and by enumeration, and every study on a tiny folder of data."""
 
-import json
 from itertools import permutations
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from benchmarks.evidence.page import interval, page, signed
 ROOT = Path(__file__).parents[2]
 
 MAKES = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 1, 1]], bool)
-WORDS = ["river", "bridge", "school", "teacher", "tax", "market", "harbour", "village", "doctor", "winter", "copper"]
 
 
 def test_alpha_ndcg_by_hand_and_by_enumeration():
@@ -64,67 +62,6 @@ def test_agreement_is_within_topics_and_of_means():
     assert within.tolist() == pytest.approx([1.0, -1.0])
     assert between == pytest.approx(0.0) or np.isnan(between)
     assert people.agreement(np.zeros((2, 3)), grades)[0].size == 0  # all the same: nothing agrees
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A folder with files of the corpora's forms, of a few made-up words."""
-    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(3)
-
-    def write(name, records):
-        (folder / name).write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-
-    def sentence(about, n=7):
-        return " ".join([about, *rng.choice(WORDS, n)]).capitalize() + "."
-
-    def argument_list(t):
-        points = {f"p{j}": WORDS[j] for j in range(2 + t % 3)}
-        made = [[f"p{i % len(points)}"] if i % 4 else [] for i in range(24)]
-        about = [points[some[0]] if some else "nothing" for some in made]
-        items = [
-            {"id": f"a{i}", "text": sentence(word), "intents": some}
-            for i, (word, some) in enumerate(zip(about, made, strict=True))
-        ]
-        return {"id": f"t.{t}", "topic": f"We should build a {WORDS[t // 2]}", "intents": points, "items": items}
-
-    write(arguments.FILE, [argument_list(t) for t in range(8)])
-    topics = [f"M00{t}.english" for t in range(3)]
-    texts = {one: [[sentence("The mayor said", 12) for _ in range(6)] for _ in range(3)] for one in topics}
-    clusters = [{"id": one, "lang": "english", "references": [some[0] for some in texts[one]]} for one in topics]
-    for one in clusters:
-        documents = enumerate(texts[one["id"]])
-        one["documents"] = [{"id": f"d{i}", "title": "News", "text": " ".join(some)} for i, some in documents]
-    write(people.CORPUS, clusters)
-    write(
-        people.PEERS,
-        [
-            {"id": one, "system": f"S{s}", "summary": " ".join(texts[one][s][:2]), "grades": [1 + s, 2 + (s + t) % 3]}
-            for t, one in enumerate(topics)
-            for s in range(3)
-        ],
-    )
-    for file, between in zip(baskets.FILES.values(), (",", " "), strict=True):
-        rows = [sorted({1 + int(x) for x in rng.integers(0, 12, rng.integers(1, 6))}) for _ in range(300)]
-        (folder / file).write_text("\n".join(between.join(map(str, row)) for row in rows), encoding="utf-8")
-    return folder
-
-
-@pytest.mark.filterwarnings("ignore::Warning")  # so few data leave much unknown
-def test_every_study_runs_and_is_kept(data, tmp_path, capsys):
-    where = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "docs" / "evidence.md")]
-    evidence.main(["--data", str(data), "--quick", *where])
-    text = (tmp_path / "docs" / "evidence.md").read_text(encoding="utf-8")
-    for name in evidence.STUDIES:
-        assert (tmp_path / "results" / f"{name}.json").exists(), capsys.readouterr().out
-    assert text.count("**Question.**") == text.count("**Answer.**") == len(evidence.STUDIES)
-    for word in ("mayor", "harbour"):  # no text of the corpora
-        assert word not in text.lower()
-    for line in text.splitlines():
-        if line.startswith("!["):
-            assert (tmp_path / "docs" / line.split("](")[1].rstrip(")")).stat().st_size > 5000
-    before = (tmp_path / "results" / "baskets.json").stat().st_mtime_ns
-    evidence.main(["--data", str(data), "--quick", *where])  # all is kept
-    assert (tmp_path / "results" / "baskets.json").stat().st_mtime_ns == before
 
 
 def test_a_study_that_fails_says_so_and_the_others_go_on(tmp_path, capsys):

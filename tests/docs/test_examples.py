@@ -53,23 +53,6 @@ def test_weights_are_learned_back(run):
     assert sum(held) / 5 > 88
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--save", "nowhere/x.png"], "the folder nowhere does not exist"),
-        (["--save", "x.doc"], "must end in .png, .pdf, .svg, found x.doc"),
-        (["--repeats", "0"], "--repeats must be 1 or more, found 0"),
-    ],
-)
-def test_bad_options_stop_before_the_work(options, message, monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(EXAMPLES)
-    monkeypatch.setattr(sys, "argv", ["learning_recovery.py", *options])
-    with pytest.raises(SystemExit, match="2"):
-        runpy.run_path(str(EXAMPLES / "learning_recovery.py"), run_name="__main__")
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["mmr", "options", "../scripts/mathml"])
 def test_docstrings(name, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["example.py"])

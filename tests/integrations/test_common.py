@@ -1,14 +1,13 @@
 """What all adapters share, without any framework."""
 
 import importlib
-import socket
 import sys
 
 import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, warn_estimated
+from dpplearn.integrations._common import NOTE, Chooser, warn_estimated
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 NONE = [{}, {}, {}, {}]  # metadata
@@ -32,9 +31,7 @@ def test_every_skipped_candidate_is_in_one_note():
 
 
 def test_token_budget_without_a_counter_is_estimated_and_told_once(recwarn):
-    """Without the network, as all tests here; tiktoken would fetch its tables."""
-    with pytest.raises(OSError, match="the network is cut"):
-        socket.create_connection(("127.0.0.1", 9))
+    """Without the network, as all tests; tiktoken would fetch its tables."""
     warn_estimated.cache_clear()
     chooser = Chooser(max_tokens=3)
     for _ in range(3):
@@ -76,28 +73,6 @@ def test_groups_are_a_field_of_the_metadata():
         Chooser(k=2, groups="sauce", max_per_group=1)([""] * 9, E, scores, metadata)
     with pytest.raises(ValueError, match="go together"):
         Chooser(k=2, groups="source")
-
-
-def test_warns_where_there_is_nothing_to_choose():
-    with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
-        choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0], NONE)
-    assert sorted(choice.order) == [0, 1, 2]
-    with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
-        choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0], NONE)
-    assert choice.kept("abc", None) == []
-    assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
-    choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [], [])
-    assert (choice.order, choice.skipped, choice.selection.reason) == ([], [], "no candidates")
-
-
-def test_cosines_and_scores():
-    assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
-    with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
-        cosines([[3, 4]], [1, 0, 0])
-    assert given_scores([None, None], "Node") is None
-    assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
-    with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
-        given_scores([1, None, None], "Node")
 
 
 @pytest.mark.parametrize(

@@ -45,18 +45,6 @@ def test_ranker_in_a_pipeline(documents):
     assert "dpplearn" not in documents[0].meta
 
 
-def test_embeddings_scores_and_limits(documents):
-    bare = [Document(id=str(n), content=t, score=s) for n, (t, s) in enumerate(zip(TEXTS, SCORES, strict=True))]
-    assert ids(DPPRanker(top_k=2, embed=embed), bare) == [0, 3]
-    with pytest.raises(ValueError, match=r"Document 0 has no embedding \(5 without"):
-        DPPRanker(top_k=2).run(bare)
-    unscored = [Document(id=one.id, content=one.content, embedding=one.embedding) for one in documents]
-    assert ids(DPPRanker(top_k=2, diversity=0.0), unscored) == [0, 1]  # the first count more
-    assert ids(DPPRanker(top_k=None, max_tokens=7, count_tokens=count_words), documents) == [0, 3]
-    assert ids(DPPRanker(), documents, top_k=1) == [0]
-    assert DPPRanker().run([]) == {"documents": [], "skipped": []}
-
-
 def test_saved_and_loaded(documents):
     quota = {"groups": "source", "max_per_group": 1}
     ranker = DPPRanker(top_k=4, diversity=0.7, max_tokens=100, count_tokens=count_words, **quota)

@@ -85,18 +85,3 @@ def test_example_selector_in_a_prompt(examples):
     assert "apple pie with cinnamon: 0" in text
     assert "laptop review: 3" in text
     assert "sugar" not in text
-
-
-def test_examples_can_be_added_fetched_and_grouped(examples):
-    selector = DPPExampleSelector([], Counts(), k=2, input_keys=["question"], fetch_k=3)
-    assert selector.select_examples({"question": "apple"}) == []
-    for example in examples:
-        selector.add_example(example)
-    candidates, choice = selector.choose({"question": "weather in spring"})
-    assert len(candidates) == 3
-    assert candidates[0] == 4
-    assert len(choice.skipped) == 1
-    for backfill, count in ((False, 2), (True, 3)):
-        quota = {"groups": "kind", "max_per_group": 1, "backfill": backfill}
-        selector = DPPExampleSelector(examples, Counts(), k=3, input_keys=["question"], **quota)
-        assert len(selector.select_examples({"question": QUERY})) == count

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from little_corpus import QUERY, SCORES, TEXTS, count_words, embed
+from little_corpus import QUERY, SCORES, TEXTS, embed
 
 pytest.importorskip("llama_index.core", reason="llama-index-core is not installed: make test-integrations")
 
@@ -72,11 +72,3 @@ def test_without_scores_the_query_is_compared(nodes):
     nodes[1].score = 1.0
     with pytest.raises(ValueError, match="Node 0 has no score"):
         processor.postprocess_nodes(nodes)
-
-
-def test_limits_and_bad_input(nodes):
-    processor = DPPPostprocessor(embed_model=Counts(), k=None, max_tokens=7, count_tokens=count_words)
-    assert ids(processor.postprocess_nodes(nodes)) == [0, 3]
-    assert DPPPostprocessor(k=2).postprocess_nodes([]) == []
-    with pytest.raises(ValueError, match="Pass embed_model="):
-        DPPPostprocessor(k=2).postprocess_nodes(nodes)

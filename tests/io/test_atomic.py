@@ -64,6 +64,6 @@ def test_a_fifo_is_written_to(tmp_path):
     reader.start()
     items = write_lines(tmp_path / "items.jsonl", [{"text": "rain"}, {"text": "snow"}])
     output("select", items, "-k", 1, "--out", path)
-    reader.join(10)
+    reader.join(300)
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert read == ['{"text": "rain"}\n']

@@ -3,12 +3,11 @@
 import csv
 import io
 import random
-import warnings
 
 import pytest
 
 from commands import refusal, write
-from dpplearn._io.csvfile import LONG, csv_rows
+from dpplearn._io.csvfile import csv_rows
 from dpplearn.cli.baskets import read_baskets
 from dpplearn.cli.formats import read_items
 
@@ -30,18 +29,6 @@ def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later,
             ValueError, match="line 502: a quotation mark opens a cell in the row that begins here, and"
         ):
             read(path)
-
-
-@pytest.mark.parametrize("broken", ["\n", "\r", "\r\n"])
-def test_a_long_cell_with_line_breaks_is_warned_of_once(broken):
-    long, other = f'1,"{"a" * LONG}{broken}b"\n', f'2,"{"a" * (LONG - 2)}{broken[:1]}b"\n3,{"c" * 2 * LONG}\n'
-    lines = io.StringIO(long + other + long, newline="").readlines()
-    with pytest.warns(UserWarning, match=rf"a, line 1: a cell .* over {LONG:,} characters") as warned:
-        list(csv_rows(lines, "a"))
-    assert len(warned) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(list(csv_rows(other.splitlines(keepends=True), "a"))) == 2
 
 
 def test_rows_are_those_of_the_standard_library():

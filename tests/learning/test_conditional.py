@@ -5,13 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import optimize, sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
 from brute_learning import THETA, log_pmf_table, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.decoding import greedy_map, sampled_map
-from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.learning import ConditionalDPPCV
 from dpplearn.learning.likelihood import algorithm1
@@ -175,33 +173,6 @@ def test_bad_input(change, error, message, rng):
         ConditionalDPP(**arguments).fit(**fit)
 
 
-def test_a_target_may_be_a_mask(data):
-    X, y = data
-    masks = [np.isin(np.arange(x.n), Y) for x, Y in zip(X, y, strict=True)]
-    expected = ConditionalDPP().fit(X, y).theta_
-    for given in (masks, np.array(masks), [mask.tolist() for mask in masks]):
-        np.testing.assert_array_equal(ConditionalDPP().fit(X, given).theta_, expected)
-
-
-def test_not_fitted(rng):
-    x = random_items(3, 2, rng)
-    for model in (ConditionalDPP(), ConditionalDPPCV()):
-        calls = {
-            model.score: ([x], [[0]]),
-            model.log_prob: ([x], [[0]]),
-            model.predict: ([x],),
-            model.save: ("m.json",),
-        }
-        calls |= dict.fromkeys((model.dpp, model.marginals, model.qualities, model.decode), (x,))
-        for ask, arguments in (calls | dict.fromkeys((model.intervals, model.summary), ())).items():
-            with pytest.raises(NotFittedError):
-                ask(*arguments)
-        for name in ("theta_", "rho_", "nugget_"):
-            assert not hasattr(model, name)
-            with pytest.raises(NotFittedError):
-                getattr(model, name)
-
-
 @pytest.mark.parametrize(
     "check",
     [
@@ -256,21 +227,6 @@ def test_a_set_of_the_size_given_keeps_quotas(quota):
             assert found in allowed, decoder
             if decoder in ("exact", "local"):
                 assert found == best
-
-
-@pytest.mark.parametrize("diversity", [0.5, 0.75, 1.0])
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_of_the_size_given_log_prob_and_gains_are_the_model_s(decoder, diversity):
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        x = ItemSet(rng.normal(size=(6, 2)), phi=rng.normal(size=(6, 4)), k=3)
-        model = ConditionalDPP.from_weights([-2.0, 1.0], nugget=0.1).set_params(given_size=True)
-        dpp, draws = model.dpp(x), {"n_samples": 200, "rng": 0} if decoder == "sampled" else {}
-        found = model.decode(x, decoder=decoder, diversity=diversity, **draws)
-        Y, L = found.sorted_subset, read_model(dpp, diversity).L
-        assert len(Y) == 3
-        assert found.log_prob == pytest.approx(dpp.log_prob(Y), abs=1e-9)
-        assert found.gains.sum() == pytest.approx(np.linalg.slogdet(L[np.ix_(Y, Y)])[1], abs=1e-9)
 
 
 def test_sparse_features_and_sizes_mixed(rng):

@@ -100,48 +100,12 @@ def test_none_or_all_chosen(chosen):
     assert abs(model.theta_[1]) < 0.05
 
 
-def test_columns_with_one_value():
-    table = people(0)
-    X, y = read(table, features=["pubs", "only"])
-    assert X[0].names == ("pubs",)
-    for same in (np.full(400, 0.1), np.ones(400, int), np.zeros(400, bool)):
-        with pytest.warns(UserWarning, match="'same' has the same value in every row, .*: it has no weight"):
-            X, y = read(table | {"same": same}, features=["same", "pubs"])
-        assert ConditionalDPP(nugget=0.4).fit(X, y).feature_names_in_.tolist() == ["constant", "pubs"]
-    ones, _ = read(table | {"one": np.ones(400)}, features=["one"])  # a model without features
-    assert ones[0].names == ("one",)
-    with pytest.warns(UserWarning, match="'only' has the same value in every row, so that it makes all items alike"):
-        read(table, phi=["only"])
-    with pytest.raises(ValueError, match="nothing is left to learn"):
-        read(table, features=["only"])
-    five = [ItemSet(np.column_stack([x.features[:, 0], np.full(x.n, 5.0)]), phi=x.phi) for x in X]
-    assert ConditionalDPP(nugget=0.4).fit(five, y).feature_names_in_.tolist() == ["x0", "x1"]  # 5 is a constant too
-
-
 @pytest.mark.parametrize("size", [1e101, 1e160, 1e300])
 @pytest.mark.parametrize("options", [{}, {"given_size": True}])
 def test_features_too_large_are_refused(size, options, rng):
     X = [ItemSet(np.column_stack([rng.random(4), size * rng.random(4)]), phi=np.eye(4), names=["a", "b"])]
     with pytest.raises(ValueError, match=r"Feature 'b' has values up to .*above 1e\+100.*Divide"):
         ConditionalDPP(**options).fit(X, [[0, 1]])
-
-
-@pytest.mark.parametrize("size", [1e99, 1e8, 1e-8, 1e-99, 1e-160, 1e-300, 5e-324])
-def test_units_of_features_do_not_matter(size, rng):
-    X, y = [], []
-    for _ in range(8):
-        X.append(ItemSet(rng.standard_normal((5, 2)) * [1.0, size], phi=rng.standard_normal((5, 6))))
-        y.append(np.flatnonzero(rng.random(5) < 0.4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = ConditionalDPP().fit(X, y)
-    assert model.converged_
-    if size < 1e-7:  # so small that only the prior says something
-        assert abs(model.theta_[2]) < 1e-6
-        assert model.theta_std_[2] == pytest.approx(1.0)
-    if size == 1e99:
-        free = ConditionalDPP([1.0, np.inf]).fit([ItemSet(x.features / [1.0, size], phi=x.phi) for x in X], y)
-        np.testing.assert_allclose(model.theta_ * [1, 1, size], free.theta_, rtol=1e-4)
 
 
 def test_items_that_nothing_makes_alike_are_independent(tmp_path):
@@ -186,33 +150,6 @@ def test_numbers_in_phi_count_by_distance():
         warnings.filterwarnings("ignore", message="The learned similarity")
         model = ConditionalDPP(similarity="mixture").fit(X * 3, [dpp(x).sample(1, rng=rng)[0] for x in X * 3])
     assert model.similarity_.weights["pubs"] > 0.6
-
-
-def test_directions_that_are_more_likely_measurements_are_told():
-    table = people(4) | {"age": np.random.default_rng(0).normal(40, 10, 400)}
-    with pytest.warns(UserWarning, match=r"numbers pubs, age in phi, all items are alike .* phi={'pubs': \['pubs'\], "):
-        read(people(4, 5000.0) | {"age": table["age"]}, phi=["pubs", "age"])
-    centered = table | {name: np.array(table[name]) - np.mean(table[name]) for name in ("pubs", "age")}
-    with pytest.warns(UserWarning, match="some items are opposite to others, which repel"):
-        read(centered, phi=["pubs", "age"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        X, _ = read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
-    assert min(part.cosines().min() for x in X for part in x.parts) > -1e-7
-
-
-def test_parts_that_are_the_same_matrix_are_told(rng):
-    X, y = read(people(5), phi={"a": ["field"], "b": ["field"]})
-    for similarity in ("fixed", "mixture"):
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            ConditionalDPP(similarity=similarity, nugget=0.4 if similarity == "fixed" else 0.0).fit(X, y)
-        assert "part 'b' is the same matrix as the part 'a' in every instance" in str(told[0].message)
-    unique = [ItemSet(np.ones((3, 1)), phi={"id": np.eye(3), "x": rng.standard_normal((3, 2))})] * 4
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        ConditionalDPP(similarity="mixture").fit(unique, [[0], [1, 2], [0, 2], []])
-    assert "part 'id' is the same matrix as what is particular to each item" in str(told[0].message)
 
 
 def test_texts_that_are_no_categories_and_the_label_itself_are_refused():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut
 
 from brute_learning import THETA, training_set
 from dpplearn import ConditionalDPP, ItemSet
@@ -39,40 +39,6 @@ def test_the_scores_are_those_of_scikit_learn(data):
     assert ours.similarity_ is ours.best_estimator_.similarity_
     assert len(ours.predict(X[:2], k=3)) == 2
     assert str(ours.summary()).startswith("ConditionalDPP")
-
-
-def test_processes_give_the_same_scores(data):
-    X, y = data
-    one, two = (search({"prior_variance": [0.1, 1.0]}, cv=2, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
-    np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-
-
-def test_a_search_says_how_far_it_is(data, capsys):
-    ConditionalDPPCV(param_grid={"prior_variance": [0.1, 1.0]}, cv=2).fit(*data)
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("1 of 2 settings, ")
-    assert said[-1].startswith("2 of 2 settings, ")
-    assert "prior_variance=" in said[-1]
-
-
-def test_results_are_a_table_in_a_notebook(data):
-    found = search([{"nugget": [0.1, 0.2]}, {"similarity": ["fixed"], "rho": [0.3]}], cv=2).fit(*data).cv_results_
-    page = found._repr_html_()
-    assert page.count("<tr>") == 4
-    assert "nugget" in page
-    assert found["param_rho"].mask.tolist() == [True, True, False]
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
-def test_a_mixture_beside_nuggets(data):
-    X, y = data
-    grid = [{"nugget": [0.05, 0.2]}, {"similarity": ["mixture"]}]
-    found = search(grid, cv=2).fit(X, y)
-    assert found.cv_results_["params"] == [{"nugget": 0.05}, {"nugget": 0.2}, {"similarity": "mixture"}]
-    scores = cross_val_score(ConditionalDPP(similarity="mixture"), X, y, cv=2)
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"][2], scores.mean(), atol=1e-6)
-    with pytest.raises(ValueError, match="a mixture learns them"):
-        search({"similarity": ["mixture"], "nugget": [0.05]}, cv=2).fit(X, y)
 
 
 def test_settings_that_cannot_be_are_refused_before_any_fit(data, monkeypatch):

@@ -119,19 +119,6 @@ def test_from_long(kind):
     assert [Y.tolist() for Y in y] == [[0, 2], [1]]
 
 
-def test_names_of_a_data_frame():
-    pd = pytest.importorskip("pandas")
-    table = pd.DataFrame(long_table())
-    assert ItemSet(table[["one", "score"]], S=np.eye(5)).names == ("one", "score")
-    assert ItemSet(pd.DataFrame(np.ones((3, 2))), S=np.eye(3)).names is None  # numbers are no names
-    X = ItemSet.from_long(table, group="query", features=table.columns[1:3], phi=np.array(["x", "y"]))
-    assert X[0].names == ("one", "score")
-    for absent in (None, pd.NA, pd.NaT, np.nan):
-        table["query"] = ["b", "a", absent, "a", "b"]
-        with pytest.raises(ValueError, match="no value in row 2"):
-            ItemSet.from_long(table, group="query", features=["one"], phi=["x", "y"])
-
-
 @pytest.mark.parametrize(
     ("change", "options", "error", "message"),
     [

@@ -22,7 +22,7 @@ from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, save_shard
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
 from dpplearn.learning.similarity import fixed_similarity
-from dpplearn.learning.training_set import PreparedShard, make_backend, survey_of
+from dpplearn.learning.training_set import PreparedShard, make_backend
 from waiting import until
 
 THETA = [-1.0, 0.8, -0.5]
@@ -144,12 +144,6 @@ def test_truncated_and_pickled_shards(data, tmp_path):
         ConditionalDPP().fit([path], [[0]])
 
 
-def test_shards_with_other_features(shards, tmp_path, rng):
-    save_shard(tmp_path / "other.npz", [random_items(4, 2, rng)], [[0]])
-    with pytest.raises(ValueError, match="Shard 3 must have the features of shard 0"):
-        ConditionalDPP().fit([*shards, tmp_path / "other.npz"])
-
-
 def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
     request, whole = LikelihoodRequest(LogLinear(np.zeros(3)), fixed_similarity()), Shard(X, y, np.ones(len(X)))
@@ -166,25 +160,6 @@ def test_a_worker_that_dies_is_replaced(data, shards):
             os.kill(left, 0)
 
 
-def test_a_shard_in_a_file_is_surveyed_once(shards, monkeypatch):
-    """Though it is read again for every step, where files are too large to keep."""
-    monkeypatch.setattr("dpplearn.learning.training_set.CACHED_BYTES", 0)
-    seen = {"surveyed": 0, "read": 0}
-
-    def counted(function, what):
-        def call(*args):
-            seen[what] += 1
-            return function(*args)
-
-        return call
-
-    monkeypatch.setattr("dpplearn.learning.training_set.survey_of", counted(survey_of, "surveyed"))
-    monkeypatch.setattr("dpplearn.learning.training_set.load_shard", counted(load_shard, "read"))
-    model = ConditionalDPP(rho=0.3).fit(shards)
-    assert seen["surveyed"] == len(shards)
-    assert seen["read"] >= len(shards) * (1 + model.n_iter_)
-
-
 # Dask
 
 
@@ -198,7 +173,7 @@ def cluster():
         warnings.simplefilter("ignore")
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

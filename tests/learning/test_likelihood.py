@@ -93,22 +93,6 @@ def test_concave_along_segments(seed):
     assert f[2] >= t * f[0] + (1 - t) * f[1] - 1e-9
 
 
-@pytest.mark.parametrize("method", ["primal", "dual"])
-@pytest.mark.parametrize("size", [40.0, 300.0])
-def test_large_weights_on_duplicates(method, size, rng):
-    """Rank 3 for 6 items, two of them the same: I + L has no usable Cholesky factor, and the answer is still right."""
-    phi = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, 0.6, 0.8]])
-    F = np.column_stack([np.ones(6), rng.uniform(-1, 1, 6)])
-    theta = np.array([size, size / 3])
-    items = ItemSet(F, phi=phi)
-    digits = np.array([[5, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5], [3, 4, 0], [0, 3, 4]])
-    exact = [[f"{x}e-2" for x in row] for row in (4 * digits @ digits.T)]  # 0.6 and 0.8 as decimals, not floats
-    value, gradient = exact_terms(theta, F, exact, (0, 2, 3))
-    terms = terms_of(theta, items, [0, 2, 3], method)
-    assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(terms.gradient, gradient, atol=1e-8)
-
-
 def exact_marginals(F, phi, theta):
     """log det(I + B^T B) and K_ii with 900 digits, from unit rows phi taken as they are."""
     n, d = phi.shape
@@ -160,15 +144,6 @@ def test_a_nugget_at_large_weights_against_800_digits(nugget, size, method, rng)
     terms = terms_of(theta, items, [0, 2, 3], method, nugget=nugget)
     assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-8)
     np.testing.assert_allclose(terms.gradient, gradient, atol=1e-7)
-
-
-def test_hessian_for_many_items_with_few_directions(rng):
-    """d^2 m below n: the covariance comes from products of rows, in blocks."""
-    items = random_items(700, 2, rng, d=3)
-    theta = np.array([-3.0, 0.5])
-    assert Instance(items, [np.array([5])], [1.0], fixed_similarity()).dual
-    a, b = (terms_of(theta, items, [5], method) for method in ("dual", "primal"))
-    np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
 
 
 def test_weights_beyond_every_float(rng):

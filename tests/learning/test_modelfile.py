@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute_learning import training_set
-from dpplearn.learning import ConditionalDPP, ItemSet
+from dpplearn.learning import ConditionalDPP
 
 
 @pytest.fixture(scope="module")
@@ -66,20 +66,3 @@ def test_bad_files(change, message, data, tmp_path):
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message):
         ConditionalDPP.load(path)
-
-
-def test_the_covariance_of_the_weights_is_kept(tmp_path, rng):
-    """Its diagonal has the squares of the standard errors; a file may lack it, but not have half of it."""
-    X = [ItemSet(rng.normal(size=(6, 3)), phi=rng.normal(size=(6, 4))) for _ in range(8)]
-    model, path = ConditionalDPP().fit(X, [[0, 1]] * 8), tmp_path / "m.json"
-    np.testing.assert_allclose(np.sqrt(model.covariance_.diagonal()), model.theta_std_)
-    assert not np.allclose(model.covariance_, np.diag(model.covariance_.diagonal()))
-    model.save(path)
-    np.testing.assert_array_equal(ConditionalDPP.load(path).covariance_, model.covariance_)
-    data = json.loads(path.read_text())
-    path.write_text(json.dumps({**data, "covariance": data["covariance"][:2]}))
-    with pytest.raises(ValueError, match=r"covariance .* must have a row for each of the 4 weights"):
-        ConditionalDPP.load(path)
-    del data["covariance"]
-    path.write_text(json.dumps(data))
-    assert ConditionalDPP.load(path).covariance_ is None

@@ -6,8 +6,6 @@ import pytest
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning.similarity import Similarity
 
-quiet = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
-
 
 def test_bad_parts():
     F, A = np.ones((3, 1)), np.eye(3)
@@ -25,23 +23,6 @@ def test_bad_parts():
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="positive numbers that sum to 1"):
         Similarity(("a",), np.zeros(3))
-
-
-@quiet
-def test_one_part_a_constant_column_and_duplicates():
-    """Each works: one array is a part of its own, a constant is like 11^T, and no target is impossible."""
-    rng = np.random.default_rng(1)
-    X = [ItemSet(np.ones((5, 1)), phi=np.repeat(np.eye(2), [3, 2], axis=0)) for _ in range(12)]
-    y = [[0, 1], [0, 3], [1, 4], [2]] * 3
-    model = ConditionalDPP(similarity="mixture").fit(X, y)
-    assert list(model.similarity_.weights) == ["own", "all", "phi"]
-    assert np.isfinite(model.log_prob(X, y)).all()
-    same = [ItemSet(np.ones((5, 1)), phi={"c": np.ones((5, 1)), "a": rng.standard_normal((5, 2))}) for _ in range(12)]
-    with pytest.warns(UserWarning, match=r"part 'c' is the same matrix as the constant 11\^T in every instance"):
-        model = ConditionalDPP(similarity="mixture").fit(same, y)
-    assert model.converged_
-    with pytest.raises(ValueError, match="a part 'c', and this ItemSet has phi"):
-        model.log_prob(X, y)
 
 
 def test_parts_in_equal_shares_are_the_fixed_similarity():

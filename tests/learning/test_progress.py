@@ -1,37 +1,17 @@
 """Progress is shown on a terminal and nowhere else; Ctrl-C ends a command with a line, and reaches no worker."""
 
-import io
 import json
 import os
 import pty
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from brute_learning import THETA, training_set
-from dpplearn import ConditionalDPP
-from dpplearn._run.progress import Progress
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model import training as training_module
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-    def screen(self):
-        """What is left to see: a carriage return goes back to the start of the line."""
-        lines = []
-        for line in self.getvalue().split("\n"):
-            shown = ""
-            for part in line.split("\r"):
-                shown = part + shown[len(part) :]
-            lines.append(shown.rstrip())
-        return lines
 
 
 @pytest.fixture
@@ -59,18 +39,6 @@ def in_terminal(*arguments):
             pass
     os.close(ours)
     return process.returncode, out.decode()
-
-
-def test_one_line_that_moves():
-    stream = Terminal()
-    data = training_set(12, 6, THETA, np.random.default_rng(0), d=4)
-    model = ConditionalDPP(progress=Progress(True, stream)).fit(*data)
-    assert stream.getvalue().count("\r") > model.n_iter_
-    *lines, end = stream.screen()
-    assert end == ""
-    assert len(lines) == 1
-    assert lines[0].startswith(f"iteration {model.n_iter_:3d}  ####")
-    assert f"log-likelihood {model.log_likelihood_:.6f}" in lines[0]
 
 
 def test_bars_only_on_a_terminal(corpus, tmp_path):

@@ -1,23 +1,14 @@
 """Where the maximum is hard to find, or not there: warm starts, raw columns, many features, weights nothing holds."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy.optimize import rosen, rosen_der, rosen_hess
 from sklearn.exceptions import ConvergenceWarning
 
-import dpplearn
 from brute_learning import THETA, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import fit
 from dpplearn.learning.similarity import Similarity
-from dpplearn.learning.solve import Point, newton
-
-
-def point(value, gradient, hessian=None):
-    return Point(value, gradient, hessian, np.nan, np.abs(gradient).max(), 1e-14 * (1 + abs(value)))
+from passed import passed
 
 
 @pytest.fixture(scope="module")
@@ -40,40 +31,6 @@ def without_hessians(monkeypatch):
     return asked
 
 
-class Plain:
-    """An objective that reports to nobody."""
-
-    def __init__(self, at):
-        self.at = at
-
-    def report(self, *_):
-        pass
-
-
-def test_newton_where_the_objective_does_not_bend():
-    """-|x - 3| with its corner rounded off: away from the corner the Hessian is 0 and the gradient 1."""
-
-    def objective(theta, _order):
-        z = theta[0] - 3.0
-        bend = np.cosh(np.clip(20 * z, -300, 300)) ** -2.0
-        value = -(abs(20 * z) + np.log1p(np.exp(-2 * abs(20 * z)))) / 20
-        return point(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
-
-    found = newton(Plain(objective), np.array([400.0]), np.ones(1), 1, tol=1e-8, max_iter=100)
-    assert found.converged
-    assert found.x[0] == pytest.approx(3.0, abs=1e-7)
-
-
-def test_stuck_is_not_converged():
-    """No step is better, and the gradient says that one should be: not a maximum."""
-
-    def objective(theta, _order):
-        return point(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
-
-    found = newton(Plain(objective), np.zeros(1), np.ones(1), 1, tol=1e-8, max_iter=50)
-    assert not found.converged
-
-
 @pytest.mark.parametrize("power", [2, 4, 6])
 def test_many_features_are_learned_without_hessians(power, rng, without_hessians, monkeypatch):
     """Which L-BFGS asked for at its start and its end."""
@@ -88,16 +45,6 @@ def test_many_features_are_learned_without_hessians(power, rng, without_hessians
     scale = np.array([1.0, 10.0**power, 10.0**power])
     np.testing.assert_allclose(b.theta_ * scale, a.theta_ * scale, atol=1e-5)
     assert b.log_likelihood_ == pytest.approx(a.log_likelihood_, abs=1e-7)
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
-def test_a_mixture_of_many_features_is_learned_without_hessians(without_hessians, monkeypatch):
-    X, y = training_set(40, 8, THETA, np.random.default_rng(3), d=4, rho=0.5, nugget=0.2)
-    b = ConditionalDPP(similarity="mixture", tol=1e-4).fit(X, y)
-    assert set(without_hessians) == {1}
-    monkeypatch.undo()
-    a = ConditionalDPP(similarity="mixture").fit(X, y)
-    assert b.starts_.max() == pytest.approx(a.starts_.max(), abs=1e-3)
 
 
 # Weights that nothing holds
@@ -171,53 +118,6 @@ def test_a_mixture_of_one_part_learns_rho_and_the_nugget():
     assert best == pytest.approx(posterior_of(X, y, model.similarity_.w), abs=1e-5)
     grid = [[a, b, 1 - a - b] for a in (0.01, own * 0.9, own * 1.1, 0.5) for b in (0.01, every * 0.9, every * 1.1, 0.4)]
     assert best >= max(posterior_of(X, y, w) for w in grid if w[2] > 0) - 1e-6
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
-def test_random_state_reaches_the_starts(data):
-    S, seen = Similarity(("phi",)), []
-    for seed in (0, 0, 1):
-        seen.append(S.starts(np.random.default_rng(seed))[-1])
-    np.testing.assert_array_equal(seen[0], seen[1])
-    assert (seen[0] != seen[2]).any()
-    models = [ConditionalDPP(similarity="mixture", random_state=seed) for seed in (0, 0, 1)]
-    values = [model.fit(*data).starts_ for model in models]
-    np.testing.assert_array_equal(values[0], values[1])
-    assert values[2].max() == pytest.approx(values[0].max(), abs=1e-4)
-
-
-def test_newton_where_the_objective_is_not_concave():
-    """Rosenbrock's ridge, and a saddle: steps go up whatever the signs of the Hessian's eigenvalues are."""
-
-    def ridge(x, _order):
-        return point(-rosen(x), -rosen_der(x), -rosen_hess(x))
-
-    def saddle(x, _order):
-        return point(x[0] ** 2 - x[0] ** 4 - x[1] ** 2, np.array([2 * x[0] - 4 * x[0] ** 3, -2 * x[1]]),
-                     np.diag([2 - 12 * x[0] ** 2, -2.0]))  # fmt: skip
-
-    led = newton(Plain(ridge), np.array([-1.2, 1.0]), np.ones(2), 0, tol=1e-8, max_iter=500)
-    assert led.converged
-    np.testing.assert_allclose(led.x, 1.0, atol=0.01)
-    led = newton(Plain(saddle), np.array([0.01, 1.0]), np.ones(2), 0, tol=1e-8, max_iter=500)
-    assert led.converged
-    np.testing.assert_allclose(led.x, [np.sqrt(0.5), 0.0], atol=1e-3)
-
-
-def passed(call):
-    """The files of this package, and the functions in them, that a call runs through."""
-    root, found = str(Path(dpplearn.__file__).parent), set()
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(root) and frame.f_code.co_name[0] != "<":
-            found.add((frame.f_code.co_filename, frame.f_code.co_name))
-
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return {file for file, _ in found}, found
 
 
 @pytest.mark.parametrize(("similarity", "most_files", "most_functions"), [("fixed", 14, 70), ("mixture", 17, 100)])

@@ -33,23 +33,6 @@ def test_weights_errors_z_p_and_intervals():
     assert len({len(line.rstrip()) for line in lines if line.startswith(("constant", "<b>", "feature"))}) == 1
 
 
-def test_sets_items_likelihood_and_aic():
-    model = fitted()
-    facts = model.summary().facts
-    assert (facts["sets"], facts["items"]) == ("3", "9")
-    assert float(facts["log-likelihood"]) == pytest.approx(model.log_likelihood_, rel=1e-4)
-    assert float(facts["AIC"]) == pytest.approx(2 * 2 - 2 * model.log_likelihood_, rel=1e-4)
-    assert "log q^2" in facts["unit"]
-    assert facts["similarity weights"] == "given, not learned"
-
-
-def test_counts_are_those_of_instances_that_count(tmp_path):
-    model = ConditionalDPP(nugget=0.2).fit([ITEMS] * 3, [[1, 2], [2], [0, 2]], [1.0, 0.0, 2.0])
-    assert (model.n_sets_, model.n_items_) == (2, 6)
-    model.save(tmp_path / "m.json")
-    assert str(ConditionalDPP.load(tmp_path / "m.json").summary()) == str(model.summary())
-
-
 def test_weights_that_the_data_do_not_determine():
     """Their error is the prior's, or infinite without one."""
     X = [ItemSet(np.column_stack([x, np.zeros(4)]), phi=np.eye(4), names=["x", "dead"]) for x in np.eye(4)]

@@ -5,16 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet, KernelDPP
+from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import load_shard, save_shard
 from playlists import GENRES, playlists
 
 pd = pytest.importorskip("pandas")
 FEATURES = ["genre", "tempo", "explicit"]
-NAMES = [
-    *("genre=electronic", "genre=folk", "genre=jazz", "genre=pop", "genre is unknown"),
-    *("tempo", "tempo is unknown", "explicit"),
-]
 
 
 def frame(**options):
@@ -102,12 +98,6 @@ def test_quality_columns():
     np.testing.assert_allclose(x.features[:, x.names.index("b")], [1, 0, 0.5, 1, 0])
 
 
-def test_texts_with_holes_in_a_list():
-    [x] = ItemSet.from_long({"g": ["a", np.nan, None, "b", ""]}, group=None, features=["g"], phi=["g"])
-    assert x.names == ("g=b", "g is unknown")
-    np.testing.assert_array_equal(x.features[:, 1], [0, 1, 1, 0, 1])
-
-
 def test_similarity_columns():
     """The same category is alike, unknown is a category, all false too."""
     table = pd.DataFrame({"one": 1, "g": ["a", "b", "a", None], "t": [False, True, False, True]})
@@ -122,18 +112,6 @@ def test_similarity_columns():
     near = np.exp(-(np.array([0.0, 1.0, 2.0]) ** 2) * 0.75)
     np.testing.assert_allclose(cosines("loud")[0], [*near, 0.0], atol=1e-7)
     np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + np.append(near, 0.0)) / 2, atol=1e-7)
-
-
-def test_many_categories_are_sparse():
-    rng = np.random.default_rng(0)
-    table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
-    [x] = ItemSet.from_long(table, group=None, features=["v"], phi=["who"])
-    assert x.phi.nnz == 3000
-    np.testing.assert_array_equal(
-        x.parts[0].cosines([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0
-    )
-    [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
-    assert x.n_features == len(set(table["who"])) - 1
 
 
 def test_new_data_are_read_as_training_was():
@@ -203,11 +181,3 @@ def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
 def test_columns_that_are_none(values, error, message):
     with pytest.raises(error, match=message):
         ItemSet.from_long({"v": values, "g": ["a", "b", "c"]}, group=None, features=["v"], phi=["g"])
-
-
-def test_labels_that_differ_only_in_blanks_or_capitals_are_named():
-    table = {"g": ["Bib", "bib ", "cot", "Bib"], "v": [1.0, 2.0, 3.0, 4.0]}
-    with pytest.warns(UserWarning, match=r"'g' has both 'Bib' and 'bib ', which differ only in blanks or capitals"):
-        ItemSet.from_long(table, group=None, features=["v", "g"])
-    with pytest.warns(UserWarning, match=r"catalogue has both 'Bib' and 'bib ' \(2 such pairs\)"):
-        KernelDPP(alpha=1.0).fit([["Bib", "cot"], ["bib ", "COT"], ["cot"]])

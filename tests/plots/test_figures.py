@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Polygon
 
 from brute import pmf
-from commands import output, refusal, write
+from commands import output
 from dpplearn.plots import figures as saving
 from dpplearn.plots.figures import FIGURES, cluster, geometry, points
 from dpplearn.summarize import Cluster, Summarizer
@@ -121,11 +121,3 @@ def test_command_writes_and_prints_paths(tmp_path):
     assert output("figures", "2", "geometry", "--out", out).split() == [str(path) for path in expected]
     for path, start in zip(expected, (b"%PDF", b"<?xml", b"\x89PNG"), strict=True):
         assert path.read_bytes().startswith(start)
-
-
-def test_what_is_wrong_is_said_before_anything_is_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "draw", lambda _: pytest.fail("drawn"))
-    said = refusal("figures", "points", "6", "--out", tmp_path / "out")
-    assert "There is no figure '6'. The figures are points (1), geometry (2)," in said
-    assert not (tmp_path / "out").exists()
-    assert "is a file" in refusal("figures", "--out", write(tmp_path / "file", ""))

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 
 from dpplearn import ConditionalDPP, ItemSet, KernelDPP
 from dpplearn.plots import plot_together, plot_weights
@@ -46,16 +45,6 @@ def test_weights_have_their_intervals(model):
 
 
 # All of them
-
-
-def test_axes_given_are_the_axes_returned():
-    left, right = Figure().subplots(1, 2)
-    assert plot_weights([1.0, 2.0], right) is right
-    assert not left.has_data()
-    assert not plt.get_fignums()
-    assert plot_weights([1.0, 2.0]).figure.number == 1  # a new pyplot figure
-    with pytest.raises(TypeError, match=r"ax .*ndarray.*one of them"):
-        plot_weights([1.0, 2.0], Figure().subplots(1, 2))
 
 
 def test_the_users_settings_stay():
@@ -99,18 +88,3 @@ def test_what_goes_with_an_item_is_right_and_what_replaces_it_left():
     assert ax.get_title(loc="left") == "What goes with bib, and what replaces it"
     with pytest.raises(ValueError, match="no item 'spoon'"):
         plot_together(model, "spoon")
-
-
-def test_all_items_are_in_the_order_of_their_clusters():
-    rng = np.random.default_rng(0)
-    kinds = [["a1", "b1", "c1"], ["a2", "b2", "c2"]]
-    baskets = [[name for name in kinds[t % 2] if rng.random() < 0.6] for t in range(600)]
-    model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(baskets)
-    ax = plot_together(model)
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert {frozenset(names[:3]), frozenset(names[3:])} == {frozenset(kind) for kind in kinds}
-    shown = ax.images[0].get_array().data
-    order = [model.items_.tolist().index(name) for name in names]
-    known = model.dpp_.correlations()[np.ix_(order, order)] - np.eye(6)
-    assert shown == pytest.approx(known, abs=1e-9)
-    assert len(plot_together(model, k=2).get_yticklabels()) == 2

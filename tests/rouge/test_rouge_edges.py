@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpplearn.rouge import Rouge, counting, score, tokenize
+from dpplearn.rouge import counting, score, tokenize
 
 ALL = ("rouge-1", "rouge-2", "rouge-4", "rouge-l", "rouge-su4", "rouge-s4")
 ZERO = (0.0, 0.0, 0.0)
@@ -42,12 +42,3 @@ def test_lines_too_long_to_align(monkeypatch):
     monkeypatch.setattr(counting, "MOST_CELLS", 5)
     with pytest.raises(ValueError, match="3 by 2 tokens"):
         score("a b", ["a b c"], ["rouge-l"])
-
-
-def test_many_candidates_in_small_batches(monkeypatch):
-    rouge = Rouge(["the cat sat on the mat", "a dog"])
-    candidates = [" ".join(["the cat on dog mat sat"] * k) for k in range(8)]
-    expected = [rouge.score(candidate) for candidate in candidates]
-    monkeypatch.setattr("dpplearn.rouge.scorer.CELLS", 50)
-    assert rouge.score_many(iter(candidates)) == expected
-    assert rouge.score_many([]) == []

@@ -1,6 +1,5 @@
 """On a fresh machine a small problem is answered before a compiler has begun, and as it is answered ever after."""
 
-import io
 import json
 import os
 import subprocess
@@ -10,8 +9,6 @@ import threading
 import pytest
 
 from dpplearn import _numba as jit
-from dpplearn._run import progress
-from dpplearn._run.progress import Notice
 from waiting import until
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
@@ -152,14 +149,14 @@ def test_a_thread_compiles_a_loop_that_has_taken_long(loop, monkeypatch):
 
     def slowly(*args):
         began.set()
-        assert go_on.wait(60)
+        assert go_on.wait(300)
         return compile_(*args)
 
     monkeypatch.setattr(jit.Loop, "load_or_compile", slowly)
     assert loop(2.0) == 4.0
     loop.seconds = dict.fromkeys(loop.seconds, jit.PATIENCE)
     assert loop(2.0) == 4.0
-    assert began.wait(60)
+    assert began.wait(300)
     other = jit.jit(lambda x: x, steps=lambda x: x)
     for _ in range(100):  # calls go on meanwhile, of this loop and of others
         assert loop(2.0) == 4.0
@@ -188,36 +185,9 @@ decide.seconds = dict.fromkeys(decide.seconds, jit.PATIENCE)
 call()
 child = multiprocessing.get_context("fork").Process(target=work)
 child.start()
-child.join(120)
+child.join(300)
 print(child.exitcode)
 """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout == "0\n", run.stderr
-
-
-@pytest.fixture
-def fresh(monkeypatch):
-    """As in a new process: nothing was said, and nothing compiled."""
-    new = Notice()
-    for module in (jit, progress):
-        monkeypatch.setattr(module, "notice", new)
-    monkeypatch.setattr(jit, "SPENT", [])
-
-
-@pytest.mark.usefixtures("fresh")
-@pytest.mark.parametrize("stream", ["notebook", "log", "pipe"])
-def test_compiling_is_said_once_and_not_to_programs(stream, loop, monkeypatch, tmp_path):
-    read, write = os.pipe()
-    with io.StringIO() as notebook, (tmp_path / "log").open("w+") as log, os.fdopen(write, "w") as pipe:
-        monkeypatch.setattr(sys, "stderr", {"notebook": notebook, "log": log, "pipe": pipe}[stream])
-        with jit.compiled_always():
-            loop(2.0)
-            loop(2)
-        monkeypatch.undo()
-        said = {"notebook": notebook.getvalue(), "log": (tmp_path / "log").read_text()}
-    with os.fdopen(read) as other_end:
-        said["pipe"] = other_end.read()
-    expected = "" if stream == "pipe" else "dpplearn compiles loops that it needs now; they are kept on disk.\n"
-    assert said.pop(stream) == expected
-    assert not any(said.values())

@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.documents import DocumentFile
 from dpplearn.summarize.corpora.formats.apart import Apart
 from waiting import until
 
-LIMITS = {"seconds": 60, "memory": 2**32}
+LIMITS = {"seconds": 300, "memory": 2**32}
 
 
 def refuse(data):
@@ -119,12 +119,6 @@ def test_work_that_nobody_waits_for_is_killed():
         os.kill(process, 0)
 
 
-def test_a_process_that_was_killed_while_it_waited_is_replaced(boxes):
-    os.kill(int(ask("process_id")), signal.SIGKILL)
-    assert ask("process_id")
-    assert boxes.lost == 0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: that is the point
 @pytest.mark.usefixtures("boxes")
@@ -132,7 +126,7 @@ def test_a_fork_can_ask():
     assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
     child = os.fork()
     if not child:
-        signal.alarm(60)
+        signal.alarm(300)
         os._exit(0 if run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC" else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert run_sandboxed(bytes.upper, b"abc", **LIMITS) == b"ABC"
@@ -143,7 +137,7 @@ import sys, threading
 sys.path[:0] = {tests!r}
 from dpplearn._run.processes import run_sandboxed
 from test_sandbox import hang, process_id
-limits = {{"seconds": 60, "memory": 2**32}}
+limits = {{"seconds": 300, "memory": 2**32}}
 print(run_sandboxed(process_id, b"", **limits).decode(), flush=True)
 threading.Thread(target=run_sandboxed, args=(hang, b""), kwargs=limits, daemon=True).start()
 sys.stdin.read()

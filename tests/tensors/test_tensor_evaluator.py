@@ -6,7 +6,6 @@ import torch
 from scipy import sparse
 
 from brute_learning import random_items, training_set
-from dpplearn import DPP
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.learning.itemset import Shard
 from dpplearn.learning.likelihood import LikelihoodRequest, LogLinear
@@ -69,23 +68,6 @@ def test_every_kind_of_similarity(similarity, order, data):
     for a, b in zip(one, two, strict=True):
         if a is not None:
             np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:The weight")
-def test_the_same_learned_similarity():
-    """Batches climb along theta, numpy with the similarity: both lead to the same maximum."""
-    rng = np.random.default_rng(2)
-    truth = Similarity(("a", "b"), np.array([0.1, 0.1, 0.6, 0.2]))
-    X, y = [], []
-    for n in rng.integers(7, 12, 40).tolist():
-        F = np.column_stack([np.ones(n), rng.standard_normal((n, 2))])
-        X.append(ItemSet(F, phi={"a": rng.standard_normal((n, 2)), "b": rng.standard_normal((n, 2))}))
-        y.append(DPP.from_quality(np.exp(F @ THETA / 2), truth.matrix(X[-1])).sample(1, rng=rng)[0])
-    one, two = (ConditionalDPP(10.0, similarity="mixture").fit(X, y, evaluator=name) for name in ("numpy", "torch"))
-    assert two.log_likelihood_ == pytest.approx(one.log_likelihood_, abs=1e-5)
-    np.testing.assert_allclose(two.theta_, one.theta_, atol=1e-4)
-    for a, b in ((one.similarity_.weights, two.similarity_.weights), (one.similarity_.std, two.similarity_.std)):
-        np.testing.assert_allclose(list(b.values()), list(a.values()), atol=1e-4)
 
 
 @pytest.mark.parametrize("theta", [[60.0, 0.0, 0.0], [900.0, 0.0, 0.0], [3000.0, 1.0, 0.0]])

@@ -64,18 +64,6 @@ def test_nonsymmetric_kernels_by_enumeration(rng):
     np.testing.assert_allclose(found[3:40], [dpp.log_prob(Y) for Y in subsets(N)[3:40]], atol=1e-9)
 
 
-@pytest.mark.parametrize("log_q", [-300.0, 0.0, 300.0])
-def test_qualities_of_any_size(log_q, rng):
-    S, Y = tensor(random_S(5, rng, 7)), torch.tensor([True, False, True, False, False])
-    eta = torch.full((5,), log_q, dtype=torch.float64, requires_grad=True)
-    value = log_prob_quality(eta, S, Y)
-    value.backward()
-    assert torch.isfinite(value)
-    want = 2 * (Y.double() - (0.0 if log_q < 0 else 1.0)) if log_q else None
-    if want is not None:
-        np.testing.assert_allclose(eta.grad, want, atol=1e-9)
-
-
 def test_kdpp_by_enumeration(rng):
     L = random_kernel(N, rng)
     table = pmf(L)
@@ -108,17 +96,6 @@ def test_derivatives(rng, masks):
     assert gradcheck(lambda L: marginals(L / 2 + L.mT / 2), L)
     assert gradgradcheck(lambda L: marginals(L / 2 + L.mT / 2), L)
     assert gradcheck(lambda L: kdpp_log_prob(L / 2 + L.mT / 2, masks), L)
-
-
-def test_derivatives_in_quality_and_similarity(rng, masks):
-    S = tensor(np.stack([random_S(N, rng, 8) for _ in range(5)]), requires_grad=True)
-    log_q = tensor(rng.standard_normal((5, N)), requires_grad=True)
-
-    def value(log_q, S):
-        return log_prob_quality(log_q, S / 2 + S.mT / 2, masks, nugget=0.1)
-
-    assert gradcheck(value, (log_q, S))
-    assert gradgradcheck(value, (log_q, S))
 
 
 def test_padding_changes_nothing(rng):
@@ -180,20 +157,6 @@ def test_bad_kernels_are_named_or_masked(dtype, rng):
     assert (L.grad[1] == 0).all()
     assert torch.isfinite(L.grad).all()
     assert torch.isnan(marginals(L, invalid=torch.nan)).sum() == 0  # a probability of 1 - 0: no derivative, no value
-
-
-def test_what_is_wrong_is_said(rng):
-    L, mask = torch.tensor(random_kernel(3, rng)), torch.ones(3, dtype=torch.bool)
-    with pytest.raises(ValueError, match="symmetric=False"):
-        log_prob(L + torch.triu(L, 1), mask)
-    with pytest.raises(TypeError, match="subset_masks"):
-        log_prob(L, torch.tensor([0, 1]))
-    with pytest.raises(ValueError, match=r"one entry per item \(3\)"):
-        log_prob(L, mask[:2])
-    with pytest.raises(ValueError, match="shape"):
-        log_prob(L[:2], mask)
-    with pytest.raises(ValueError, match="S must have"):
-        log_prob_quality(torch.zeros(4), L, torch.ones(4, dtype=torch.bool))
 
 
 def test_transforms_of_torch_func(rng, masks):

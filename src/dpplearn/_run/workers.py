@@ -100,8 +100,9 @@ def cluster_client(backend: Any, n_jobs: int | None) -> Iterator[Any]:
     with block_sigint():  # on Ctrl-C distributed would print its own tracebacks
         jobs = check_jobs(n_jobs)
         try:
+            # Any free port, on this machine alone: None would take 8787 on all interfaces, and warn where it is taken.
             cluster = dd.LocalCluster(
-                n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL
+                n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=CRITICAL
             )
         except RuntimeError as error:
             raise RuntimeError(

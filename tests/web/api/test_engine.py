@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from brute import pmf
-from dpplearn.dpp import DPP
-from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.web import Settings, schema
-from dpplearn.web.answers import similarity_map, summary_answer
-from dpplearn.web.engine import Engine, check_choices
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.web import schema
+from dpplearn.web.engine import check_choices
 from dpplearn.web.problems import Problem
 
 TEXTS = [
@@ -31,18 +29,6 @@ def test_marginals_given_pins_and_bans_by_enumeration():
     assert np.allclose(prepared.marginals(np.array([3]), np.array([0])), expected, atol=1e-10)
 
 
-def test_a_selection_conditions_the_model_once(monkeypatch):
-    engine, conditioned, condition = Engine(Settings(samples=200)), [], DPP.condition
-    monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
-    documents = [Document("1", "Rain fell. Snow fell. Wind rose. It cleared.")]
-    reading = engine.prepare(engine.featurize(documents, None))
-    options = schema.Options(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
-    for diversity, more in ((0.5, 1), (0.5, 0), (0.7, 1), (0.7, 0)):  # another diversity is another model
-        before = len(conditioned)
-        summary_answer(engine.find(reading, options.model_copy(update={"diversity": diversity})))
-        assert len(conditioned) - before == more
-
-
 @pytest.mark.parametrize(
     ("include", "exclude", "budget", "message"),
     [
@@ -57,16 +43,6 @@ def test_pins_that_cannot_be(include, exclude, budget, message):
         check_choices(prepare(*TEXTS), schema.Options(include=list(include), exclude=list(exclude)), budget, "words")
     assert caught.value.slug == "infeasible"
     assert message in caught.value.detail
-
-
-def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
-    angles = rng.uniform(0, 2 * np.pi, 12)
-    points = np.column_stack([np.cos(angles), np.sin(angles)])
-    found = similarity_map(points @ points.T)
-    ours = np.linalg.norm(found[:, None] - found[None], axis=-1)
-    true = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    assert np.allclose(ours, ours.max() / true.max() * true, atol=1e-7)
-    assert np.abs(found).max() == 1.0
 
 
 ODD = """

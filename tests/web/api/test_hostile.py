@@ -2,25 +2,20 @@
 
 import contextlib
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import tracemalloc
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 
 import stuck
-from dpplearn._run.processes import Sandboxes
 from dpplearn.web import Settings
-from dpplearn.web.problems import MOST_ERRORS, Problem
-from dpplearn.web.work import Deadline, ReaderError, run_in_process
+from dpplearn.web.problems import MOST_ERRORS
 from waiting import until
 
 CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
@@ -62,31 +57,6 @@ def test_bodies_of_many_values_are_refused_in_little_memory(client, example, nam
 # Work ends at its deadline, wherever it is
 
 
-@pytest.fixture
-def readers():
-    """Does a job in a process; its `boxes` are the processes."""
-    boxes = Sandboxes()
-    run = partial(run_in_process, boxes, Settings())
-    yield SimpleNamespace(run=run, boxes=boxes)
-    boxes.close()
-
-
-def test_a_process_that_does_not_end_is_killed(readers):
-    first = readers.run(stuck.process_id, Deadline(60))
-    with pytest.raises(Problem, match="max_seconds"):
-        readers.run(stuck.forever, Deadline(0.5))
-    with pytest.raises(ProcessLookupError):
-        os.kill(first, 0)
-    with pytest.raises(ReaderError):
-        readers.run(stuck.gone, Deadline(60))
-    left = Deadline(60)
-    threading.Timer(0.3, left.stop).start()  # the client closes its connection
-    with pytest.raises(Problem):
-        readers.run(stuck.forever, left)
-    assert readers.boxes.lost == 3
-    assert readers.run(stuck.process_id, Deadline(60)) != first
-
-
 def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, is_problem, monkeypatch):
     with serving(Settings(n_jobs=1)) as client:
         path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
@@ -95,7 +65,7 @@ def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, limit, 
             limit(client, max_seconds=0.5)
             is_problem(client.post(CLUSTERS, json=DOCUMENTS), 504, "time-limit")
         until(lambda: client.service.pool.taken == 0)
-        limit(client, max_seconds=60.0)
+        limit(client, max_seconds=300.0)
         assert client.post(path, json={}).status_code == 200
         assert client.post(CLUSTERS, json=DOCUMENTS).status_code == 201
         assert client.service.boxes.lost == 1
@@ -111,7 +81,7 @@ if __name__ == "__main__":
     dpplearn.web.app.read_texts = stuck.forever
     listener = socket.create_server(("127.0.0.1", 0))
     ready = lambda: print(listener.getsockname()[1], flush=True)
-    serve(create_app(Settings(n_jobs=1, max_seconds=3.0)), listener, ready)
+    serve(create_app(Settings(n_jobs=1, max_seconds=6.0)), listener, ready)
 """
 
 
@@ -131,7 +101,7 @@ def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
                 started = until(lambda: children(process.pid))
                 assert started
                 process.send_signal(number)
-                assert process.wait(60) == (0 if number == signal.SIGTERM else -number)
+                assert process.wait(300) == (0 if number == signal.SIGTERM else -number)
         finally:
             process.kill()
     until(lambda: all(state_of(one)[0] in "ZX" for one in started))
@@ -157,7 +127,7 @@ def connect(client, request=b"", receive=4_096):
     """A connection with a small buffer, and what it sends."""
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
-    one.settimeout(30)
+    one.settimeout(300)
     one.connect(("127.0.0.1", client.base_url.port))
     one.sendall(request)
     return one
@@ -184,7 +154,7 @@ def test_connections_that_say_nothing_or_too_little_are_closed(serving):
         path = asked(HEALTH)
         for sent, answers in ((b"", 0), (path[:20], 0), (path + path[:20], 1)):
             one = held.enter_context(connect(client, sent))
-            said = b"".join(iter(partial(one.recv, 65_536), b""))  # to its end; socket.timeout after 30 s
+            said = b"".join(iter(partial(one.recv, 65_536), b""))  # to its end; socket.timeout after 300 s
             assert said.count(b"HTTP/1.1 200") == answers
 
 

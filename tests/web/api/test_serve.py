@@ -10,8 +10,6 @@ import time
 import httpx
 import pytest
 
-import commands
-
 COMMAND = [sys.executable, "-c", "from dpplearn.cli import main; main()", "serve"]
 
 
@@ -52,7 +50,7 @@ def many_sentences(n):
 
 
 def test_sigterm_finishes_what_is_running():
-    with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
+    with Served("--jobs", "1") as served, httpx.Client(base_url=served.url, timeout=300) as client:
         answers = []
         slow = threading.Thread(  # a second or more of eigenvectors
             target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(700)}))
@@ -69,10 +67,6 @@ def test_sigterm_finishes_what_is_running():
     assert "Traceback" not in said
     with pytest.raises(httpx.ConnectError):
         httpx.get(served.url)
-
-
-def refusal(*arguments):
-    return commands.refusal("serve", *arguments)
 
 
 def test_the_extra_is_named_where_it_is_missing():
@@ -96,15 +90,3 @@ def test_names_that_are_allowed_are_answered_and_others_are_not():
         code, said = served.end(signal.SIGTERM)
     assert code == 0
     assert "Warning" in said
-
-
-def test_a_token_lets_any_name_pass_and_nobody_without_it(monkeypatch):
-    token = "the-token-of-this-test"
-    monkeypatch.setenv("DPPLEARN_TOKEN", token)
-    with Served("--host", "0.0.0.0") as served:
-        found = [status(served, "my.example", one) for one in (None, "another-token-altogether", token)]
-        assert found == [401, 401, 200]
-        code, said = served.end(signal.SIGTERM)
-    assert code == 0
-    assert "Warning" not in said
-    assert token not in said

@@ -9,7 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,7 +52,7 @@ def free_port() -> int:
 class Live:
     """The real server, in a thread of its own."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings
     port: int = field(default_factory=free_port)
     app: FastAPI = field(init=False)
     loop: asyncio.AbstractEventLoop = field(init=False)
@@ -88,7 +88,7 @@ class Live:
 
     def stop(self) -> None:
         self._server.should_exit = True
-        self._thread.join(60)
+        self._thread.join(300)
         assert not self._thread.is_alive()
 
     @contextmanager
@@ -97,14 +97,14 @@ class Live:
         from dpplearn.web.work import Deadline
 
         pool, release = self.app.state.service.pool, threading.Event()
-        request: Any = SimpleNamespace(scope={"dpplearn.deadline": Deadline(60.0)}, receive=asyncio.Event().wait)
+        request: Any = SimpleNamespace(scope={"dpplearn.deadline": Deadline(300.0)}, receive=asyncio.Event().wait)
         taken = [self.in_loop(lambda: pool.run(request, lambda _: release.wait())) for _ in range(pool.workers)]
         try:
             yield
         finally:
             release.set()
             for one in taken:
-                one.result(20)
+                one.result(300)
 
     def in_loop(self, work: Callable[[], object]):
         return asyncio.run_coroutine_threadsafe(work(), self.loop)
@@ -112,7 +112,8 @@ class Live:
 
 @contextmanager
 def serving(settings: Settings | None = None) -> Iterator[Live]:
-    live = Live(settings or Settings())
+    # A busy machine is no fault of the work.
+    live = Live(replace(settings or Settings(), max_seconds=300.0, max_file_seconds=300.0))
     live.start()
     try:
         yield live
@@ -120,7 +121,7 @@ def serving(settings: Settings | None = None) -> Iterator[Live]:
         live.stop()
 
 
-expect.set_options(timeout=120_000)  # a first request may compile a loop
+expect.set_options(timeout=300_000)  # a first request may compile a loop
 REFUSED = "Failed to load resource: the server responded with a status of "
 
 
@@ -140,7 +141,7 @@ class Seen:
             "window.violations.push(e.violatedDirective + ' ' + e.blockedURI), true);"
         )
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(120_000)
+        self.page.set_default_timeout(300_000)
         self.complaints: list[str] = []
         self.requests: list[tuple[str, str]] = []  # method and path
         self.bodies: list[dict[str, Any]] = []  # of select

@@ -1,23 +1,10 @@
-"""The page for everyone: by keyboard, read aloud, on a phone, in the dark, and with a thousand sentences."""
+"""All that the page does can be done by keyboard, and the focus is always to be seen."""
 
 from __future__ import annotations
 
 import pytest
 from live import Seen
 from playwright.sync_api import expect
-
-# Contrast as WCAG 2 defines it, of every element with text of its own against what is painted behind it.
-
-
-def test_the_theme_can_be_chosen_and_is_remembered(seen: Seen) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = seen.page.evaluate(ground)
-    seen.find("#theme").click()
-    seen.find("#theme").click()
-    expect(seen.find("#theme")).to_have_attribute("aria-label", "Theme: dark")
-    assert seen.page.evaluate(ground) != light
-    seen.page.reload()
-    expect(seen.find("#theme")).to_have_attribute("aria-label", "Theme: dark")
 
 
 def test_everything_by_keyboard(seen: Seen) -> None:
@@ -63,27 +50,6 @@ def test_everything_by_keyboard(seen: Seen) -> None:
     assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [0])
     keyboard.press("Enter")
     expect(seen.find("#card [data-rule=exclude]")).to_be_focused()
-    keyboard.press("I")  # in the open card, too
-    seen.settle()
-    assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([0], [])
-    expect(seen.find("#card [data-rule=include]")).to_have_attribute("aria-pressed", "true")
-    keyboard.press("e")
-    seen.settle()
-    expect(seen.find("#card [data-rule=exclude]")).to_be_focused()
-    seen.find("#card-title").click()  # the focus is nowhere
-    keyboard.press("e")
-    seen.settle()
-    assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [])
-    keyboard.press("Control+b")
-    keyboard.press("e")
-    seen.settle()
-    assert seen.bodies[-1]["exclude"] == [0]
-    seen.find("#card [data-rule=exclude]").focus()
-    keyboard.press("Shift+Tab")
-    keyboard.press("Shift+Tab")
-    keyboard.press("Enter")  # no rule
-    seen.settle()
-    assert seen.bodies[-1]["exclude"] == []
     keyboard.press("Escape")
     expect(seen.find(".s[data-id='0']")).to_be_focused()
 
@@ -91,11 +57,6 @@ def test_everything_by_keyboard(seen: Seen) -> None:
     keyboard.press("End")
     last = seen.find("#map .point").count() - 1
     expect(seen.find("#map .point:focus")).to_have_attribute("data-id", str(last))
-    before, whole = seen.find("#map .point:focus").bounding_box(), seen.find("#map").bounding_box()
-    assert before is not None
-    assert whole is not None
-    keyboard.press("ArrowLeft" if before["x"] > whole["x"] + whole["width"] / 2 else "ArrowRight")
-    assert seen.find("#map .point:focus").bounding_box() != before
     keyboard.press("Enter")
     expect(seen.find(".s:focus")).to_be_in_viewport()
     tab_to("#copy", "Shift+Tab")

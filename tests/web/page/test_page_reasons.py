@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from live import Seen, sources
+from live import Seen
 from playwright.sync_api import expect
 
 
@@ -49,20 +49,3 @@ def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:
     seen.find("#keep-all").check()
     seen.summarize(text)
     expect(seen.find(".s:not(.piece)").filter(has_text="The flood")).to_have_count(1)
-
-
-def test_the_map_marks_the_chosen_ties_the_redundant_and_leads_to_the_text(example: Seen) -> None:
-    answer = example.answer()
-    expect(example.find("#map .point")).to_have_count(len(answer["marginals"]))
-    assert example.find("#map .marks text").all_text_contents() == [str(one["order"]) for one in answer["selected"]]
-    tied = example.find("#map .edges line").evaluate_all("(all) => all.map((one) => Number(one.dataset.from))")
-    assert tied == [one["sentence"] for one in answer["redundant"]]
-    point = example.find(f"#map .point[data-id='{answer['selected'][1]['sentence']}']")
-    point.dispatch_event("click")
-    assert example.find(".s:focus .t").inner_text() == sources(answer)[1]
-    mark = example.find("#map .marks .in circle").nth(1)
-    mark.scroll_into_view_if_needed()
-    box = mark.bounding_box()
-    assert box is not None
-    example.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)  # it need not be hit
-    assert example.find(".s:focus .t").inner_text() == sources(answer)[1]

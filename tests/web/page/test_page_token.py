@@ -42,17 +42,3 @@ def test_the_page_asks_for_the_token_and_keeps_it(look: Callable[..., Seen], loc
     seen.settle()
     expect(seen.find("#token")).to_be_hidden()
     assert seen.page.evaluate("localStorage.getItem('token')") is None  # gone with the tab
-
-
-def test_who_does_not_know_it_is_told_and_asked_again(look: Callable[..., Seen], locked: Live) -> None:
-    seen = asked(look, locked)
-    seen.page.keyboard.press("Escape")
-    seen.find("#example").click()
-    expect(seen.find("#token")).to_be_visible()
-    seen.find("#token-cancel").click()
-    expect(seen.find("#form-problem")).to_contain_text("asks for its token")
-    seen.find("#example").click()
-    seen.find("#token-text").fill(TOKEN)
-    seen.find("#token-text").press("Enter")
-    seen.settle()
-    assert seen.summary()

@@ -117,8 +117,13 @@ class Sentence:
     added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        where = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
-        return f"Sentence({short(self.text)!r}{named(where)})"
+        place = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
+        return f"Sentence({short(self.text)!r}{named(place)})"
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """Where it begins: all forms of a sentence have the same origin."""
+        return self.document, self.start
 
     def __post_init__(self) -> None:
         if not self.full:

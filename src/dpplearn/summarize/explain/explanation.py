@@ -215,9 +215,9 @@ class Explanation:
         included, others = bool(np.isin(i, self.decision.include)), np.setdiff1d(self.Y, i)
         terms = [] if included else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         reasons = (INCLUDED,) if included else strongest(terms) or (self.as_a_whole(i, terms),)
-        alone = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
-        own = self.vocabulary.strongest(alone)
-        chosen = Chosen(*self.judged(i), self.prepared.terms(i), included, reasons, own)
+        unshared = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
+        words = self.vocabulary.strongest(unshared)
+        chosen = Chosen(*self.judged(i), self.prepared.terms(i), included, reasons, words)
         return replace(chosen, sentence=self.summary.sentences[self.summary.order.tolist().index(i)])
 
     def as_a_whole(self, i: int, terms: list[Reason]) -> Reason:
@@ -267,8 +267,8 @@ class Explanation:
             return []
         beside = np.setdiff1d(np.arange(self.prepared.n), others)
         new = 1.0 - covered_shares(self.similarity, beside, others)
-        mine = max(float(new[np.searchsorted(beside, i)]), NOTHING)
-        amount = float(np.log(mine / max(float(new.mean()), NOTHING)))
+        share = max(float(new[np.searchsorted(beside, i)]), NOTHING)
+        amount = float(np.log(share / max(float(new.mean()), NOTHING)))
         return [Reason(ADDS, "says what no other chosen sentence does", amount)]
 
     # Reasons against the others

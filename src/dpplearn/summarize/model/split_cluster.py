@@ -130,16 +130,16 @@ class SplitCluster:
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "parts", "names")}
-        return ItemSet._with(**own, cost=self.costs(unit))
+        items = self.items
+        return ItemSet._with(features=items.features, parts=items.parts, names=items.names, cost=self.costs(unit))
 
-    def only(self, kept: IntArray) -> SplitCluster:
-        """Some of the sentences, with the features that they have among all."""
-        some = tuple(self.sentences[i] for i in kept)
-        here = {(one.document, one.start) for one in some}
-        gone = {place: one.full for one in self.sentences if (place := (one.document, one.start)) not in here}
-        dropped = (*self.dropped, *gone.values())
-        return replace(self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=dropped)
+    def only(self, numbers: IntArray) -> SplitCluster:
+        """The sentences of these numbers, with the features that they have among all."""
+        sentences = tuple(self.sentences[i] for i in numbers)
+        origins = {sentence.origin for sentence in sentences}
+        left_out = {x.origin: x.full for x in self.sentences if x.origin not in origins}
+        dropped = (*self.dropped, *left_out.values())
+        return replace(self, sentences=sentences, learned=self.idf, rows=self.F[numbers], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
         """How much of a budget each sentence takes; with `annotate`, including the names and dates it needs."""
@@ -151,7 +151,7 @@ class SplitCluster:
     def twins(self) -> list[int]:
         """For each sentence the first one that has the same words. A set can hold only one of these."""
         first = dict[str, int]()
-        return [first.setdefault(" ".join(sorted(said)), i) for i, said in enumerate(self.words)]
+        return [first.setdefault(" ".join(sorted(tokens)), i) for i, tokens in enumerate(self.words)]
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -163,14 +163,14 @@ class SplitCluster:
     @cached_property
     def forms(self) -> IntArray | None:
         """The number of the sentence that each candidate is a form of; None where each sentence has one form."""
-        number = dict[tuple[int, int], int]()  # all forms of a sentence begin where it does
-        forms = [number.setdefault((one.document, one.start), len(number)) for one in self.sentences]
+        number = dict[tuple[int, int], int]()
+        forms = [number.setdefault(sentence.origin, len(number)) for sentence in self.sentences]
         return np.array(forms) if len(number) < len(self) else None
 
     @property
     def whole(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
-        return (*{(one.document, one.start): one.full for one in self.sentences}.values(), *self.dropped)
+        return (*{sentence.origin: sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     @cached_property
     def named(self) -> list[str]:
@@ -238,7 +238,8 @@ class SplitCluster:
         """Whether these are stories in English: several documents of no kind, most of which name a day of the week."""
         if self.listed_language != "English" or any(self.kinds):
             return False
-        stories = {k for k, said in zip(self.document_numbers.tolist(), self.words, strict=True) if NEWS_DAYS & {*said}}
+        names_day = [not NEWS_DAYS.isdisjoint(tokens) for tokens in self.words]
+        stories = np.unique(self.document_numbers[names_day])
         return len(stories) >= max(2, STORIES * len(self.cluster.documents))
 
     @property
@@ -248,37 +249,41 @@ class SplitCluster:
             return False
         text = self.cluster.documents[0].text
         gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
-        lines = [text[one.start : one.end] for one in self.sentences[1:]]
-        alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
+        lines = [text[sentence.start : sentence.end] for sentence in self.sentences[1:]]
+        on_own_lines = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
+        return on_own_lines >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     @cached_property
     def listed_language(self) -> str | None:
         """The language whose lists of words say which sentences can stand alone."""
-        own = self.cluster.language
-        return listed_language((self.cluster.foreign or "English") if own is None else own)
+        language = self.cluster.language
+        return listed_language((self.cluster.foreign or "English") if language is None else language)
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
         """Why each sentence cannot stand alone, or None; a fault that most of these sentences have is not counted."""
         language = self.listed_language
         lacks = [
-            None if i == self.question else why_not_alone(one.text, language, said, one.kind == "item")
-            for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
+            None if i == self.question else why_not_alone(sentence.text, language, tokens, sentence.kind == "item")
+            for i, (sentence, tokens) in enumerate(zip(self.sentences, self.words, strict=True))
         ]
         if language == "English":
             documents, news = self.document_numbers.tolist(), self.is_news
-            told = [self.times[k] for k in documents]
-            for lack, found in (
+            written = [self.times[k] for k in documents]
+            for lack, has_lack in (
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
-                (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
+                (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
+<<<<<<< HEAD
                 (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
                 (Lack.PASSING, news & passing(self.texts, told, documents)),
+=======
+                (Lack.PASSING, news & passing(self.texts, written, documents)),
+>>>>>>> main
             ):
-                lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
-        usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
-        return tuple(None if lack in usual else lack for lack in lacks)
+                lacks = [old or (lack if lacking else None) for old, lacking in zip(lacks, has_lack, strict=True)]
+        common = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
+        return tuple(None if lack in common else lack for lack in lacks)
 
     @cached_property
     def alone(self) -> npt.NDArray[np.bool_]:
@@ -288,27 +293,31 @@ class SplitCluster:
     @cached_property
     def kinds(self) -> list[Kind | None]:
         """The kind of each document that has one; mails, and documents that say who speaks, are conversations."""
-        pieces = Counter([*(one.document for one in self.sentences), *(one.document for one in self.set_aside)])
-        turns = Counter(one.document for one in self.set_aside if one.kind == "byline")
+        pieces = Counter([*(x.document for x in self.sentences), *(x.document for x in self.set_aside)])
+        turns = Counter(piece.document for piece in self.set_aside if piece.kind == "byline")
         return [
-            text_kind(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
-            for k, one in enumerate(self.cluster.documents)
+            text_kind(document.text, bool(_MAIL.search(document.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
+            for k, document in enumerate(self.cluster.documents)
         ]
 
     @cached_property
     def question(self) -> int | None:
         """The number of the first question that a conversation asks of everybody, if there is one."""
-        talk = {k for k, kind in enumerate(self.kinds) if kind and kind.name == "talk"}
-        return next((i for i, one in enumerate(self.sentences) if one.document in talk and asks_all(one.text)), None)
+        for i, sentence in enumerate(self.sentences):
+            kind = self.kinds[sentence.document]
+            if kind and kind.name == "talk" and asks_all(sentence.text):
+                return i
+        return None
 
     @cached_property
     def lift(self) -> FloatArray:
         """What is added to log q of sentences that say what such a document is read for, as an abstract does."""
-        told = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
-        for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
-            kind = self.kinds[one.document]
-            told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
-        return LIFT * told
+        reasons = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
+        for i, sentence in enumerate(self.sentences if self.listed_language == "English" else ()):
+            kind = self.kinds[sentence.document]
+            if kind is not None:
+                reasons[i] += (sentence.start < kind.introduction) + bool(kind.says.search(sentence.text))
+        return LIFT * reasons
 
     # Times
 
@@ -329,17 +338,17 @@ class SplitCluster:
         if any(self.times):
             return self.times
         days = document_times(self.cluster.documents, LEAP_YEAR)
-        known = [day for day in days if day is not None]
-        if known and max(known) - min(known) > timedelta(183):  # over New Year's Eve
+        dated = [day for day in days if day is not None]
+        if dated and max(dated) - min(dated) > timedelta(183):  # over New Year's Eve
             days = [day.replace(LEAP_YEAR + 4) if day and day.month < 7 else day for day in days]
         return days
 
     @cached_property
     def when(self) -> IntArray:
         """The place in time of each sentence's document. A document without a time keeps the place that it has."""
-        dated = sorted((time, k) for k, time in enumerate(self.order_times) if time is not None)
-        place, numbers = np.arange(len(self.order_times)), [k for _, k in dated]
-        place[numbers] = sorted(numbers)
+        in_time = [k for _, k in sorted((time, k) for k, time in enumerate(self.order_times) if time is not None)]
+        place = np.arange(len(self.order_times))
+        place[in_time] = sorted(in_time)
         return np.asarray(place[self.document_numbers], np.int64)
 
 
@@ -359,17 +368,15 @@ def document_times(documents: Sequence[Document], year: int | None = None) -> li
 
     A day without a year ("May 2") is of the year of the others, if they all have the same; of `year` if none has.
     """
-    heads = []
-    for one in documents:  # its first lines, without those around its story
-        inside = (block for block in one.blocks or () if block.kind not in OUTSIDE)
-        lines = [one.text[block.start : block.end] for block in islice(inside, 3)]
-        heads.append(head_date(one.text[:2_000].split("\n") if one.blocks is None else lines))
-    given = list(zip(documents, heads, strict=True))
-    times = [parse_date(one.date) or agency_date(one.id) or parse_date(head) for one, head in given]
+    dates, times = list[tuple[str | None, str | None]](), list[datetime | None]()
+    for document in documents:
+        story = (block for block in document.blocks or () if block.kind not in OUTSIDE)
+        lines = [document.text[block.start : block.end] for block in islice(story, 3)]
+        head = head_date(document.text[:2_000].split("\n") if document.blocks is None else lines)
+        dates.append((document.date, head))
+        times.append(parse_date(document.date) or agency_date(document.id) or parse_date(head))
     years = {time.year for time in times if time is not None}
     year = year if not years else years.pop() if len(years) == 1 else None
     if year is None:
         return times
-    return [
-        time or day_in(one.date, year) or day_in(head, year) for time, (one, head) in zip(times, given, strict=True)
-    ]
+    return [time or day_in(date, year) or day_in(head, year) for time, (date, head) in zip(times, dates, strict=True)]
