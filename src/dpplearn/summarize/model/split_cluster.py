@@ -182,15 +182,17 @@ class SplitCluster:
             return self.texts
         several_years = len({time.year for time in self.times if time is not None}) > 1
         return [
-            annotated(one.text, self.additions(one, "", several_years, spare=self.spare_times(one.text)))
-            for one in self.sentences
+            annotated(sentence.text, self.additions(sentence, "", several_years, spare=self.spare_times(sentence.text)))
+            for sentence in self.sentences
         ]
 
-    def without_spare_times(self, one: Sentence) -> Sentence:
+    def without_spare_times(self, sentence: Sentence) -> Sentence:
         """A sentence without "today" and the like, where these may be left out."""
-        spans = [(a, b) for a, b in self.spare_times(one.full) if not any(a < d and c < b for c, d in one.dropped)]
-        dropped = tuple(sorted([*one.dropped, *spans]))
-        return replace(one, text=without(one.full, dropped), dropped=dropped) if spans else one
+        spans = [
+            (a, b) for a, b in self.spare_times(sentence.full) if not any(a < d and c < b for c, d in sentence.dropped)
+        ]
+        dropped = tuple(sorted([*sentence.dropped, *spans]))
+        return replace(sentence, text=without(sentence.full, dropped), dropped=dropped) if spans else sentence
 
     def spare_times(self, text: str) -> list[Span]:
         """The spans of a sentence with "today" and the like, in stories that may be of several days.
@@ -200,13 +202,13 @@ class SplitCluster:
         return spare_times(text, any(self.times)) if self.has_several_days and self.is_news else []
 
     def additions(
-        self, one: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
+        self, sentence: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
     ) -> list[Addition]:
         """The names and dates that a sentence needs after a text, in their order."""
-        written = self.times[one.document] if with_dates and self.has_several_days else None
-        source = self.cluster.documents[one.document].text
-        names = unknown_people(one.text, before.replace("[", "").replace("]", ""), source)
-        dates = [] if written is None else undated_times(one.text, before, written.date(), with_year, spare)
+        written = self.times[sentence.document] if with_dates and self.has_several_days else None
+        source = self.cluster.documents[sentence.document].text
+        names = unknown_people(sentence.text, before.replace("[", "").replace("]", ""), source)
+        dates = [] if written is None else undated_times(sentence.text, before, written.date(), with_year, spare)
         return sorted([*names, *dates])
 
     @cached_property
@@ -274,12 +276,8 @@ class SplitCluster:
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
-<<<<<<< HEAD
                 (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
-                (Lack.PASSING, news & passing(self.texts, told, documents)),
-=======
                 (Lack.PASSING, news & passing(self.texts, written, documents)),
->>>>>>> main
             ):
                 lacks = [old or (lack if lacking else None) for old, lacking in zip(lacks, has_lack, strict=True)]
         common = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
