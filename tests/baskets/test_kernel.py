@@ -21,7 +21,7 @@ ROWS = 2 * [np.empty((0, 0))]
 def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, monkeypatch):
     rng = np.random.default_rng(0)
     if rows:
-        monkeypatch.setattr(likelihood, "DENSE", 0)
+        monkeypatch.setattr(likelihood, "MAX_DENSE_ITEMS", 0)
     baskets = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)], range(7))
     shard, factors = baskets.distinct, start_factors(baskets, 5, skew_rank, identity, 0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpplearn.decoding.candidates import diversified
-from dpplearn.learning.relative import LEAST
+from dpplearn.learning.reasons import LEAST_AMOUNT
 from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.explain.explanation import Explanation, likely_words
 from made_up import made_up
@@ -61,7 +61,7 @@ def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bun
                 seen |= {reason.idea for reason in c.reasons}
                 for reason in c.reasons:
                     fallback = reason.idea == "room"
-                    assert fallback or (reason.amount >= LEAST and reason.amount > (reason.error or 0.0))
+                    assert fallback or (reason.amount >= LEAST_AMOUNT and reason.amount > (reason.error or 0.0))
                     assert reason.words in c.words
     assert {"place", "central", "expected", "about", "titles"} <= seen
 
