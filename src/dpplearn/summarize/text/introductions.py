@@ -53,20 +53,20 @@ _MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_MONTH = "|".join([*_MONTH_NAMES, *(name[:3] for name in _MONTH_NAMES), "Sept"])
+_MONTH_OR_SHORT = "|".join([*_MONTH_NAMES, *(name[:3] for name in _MONTH_NAMES), "Sept"])
 _PERIODS = {"last": -1, "this": 0, "next": 1}
 _DAYS_AWAY = {"yesterday": -1, "last night": -1, "tomorrow": 1}  # all other words mean the day itself
 _DAY_WORD = (
     r"(?:today|tonight|tomorrow|yesterday(?: (?:morning|afternoon|evening|night))?"
     r"|this (?:morning|afternoon|evening)|last night)"
 )
-_WEEKDAY = rf"(?-i:{'|'.join(day.capitalize() for day in DAYS)})(?: morning| afternoon| evening| night)?+"
+_DAY_OF_WEEK = rf"(?-i:{'|'.join(day.capitalize() for day in DAYS)})(?: morning| afternoon| evening| night)?+"
 _TIME_WORD = re.compile(
-    rf"\b(?:(?P<weekday>{_WEEKDAY})(?! (?-i:Times|Telegraph|Mail|Mirror|Herald|Express|Post|Night)\b)"
+    rf"\b(?:(?P<weekday>{_DAY_OF_WEEK})(?! (?-i:Times|Telegraph|Mail|Mirror|Herald|Express|Post|Night)\b)"
     rf"|(?P<day>{_DAY_WORD})"
     rf"|(?P<which>last|this|next) (?P<period>week|month|year)(?! of\b)"
     rf"|(?P<count>an?|{'|'.join(SMALL_NUMBERS[1:])}|\d\d?) (?P<unit>day|week|month)s? ago)\b(?P<genitive>['’]s)?"
-    rf"(?!['’-]|,?\s+(?:the\s+)?(?:(?-i:{_MONTH})\b|\d|\[))",  # "Friday, May 2" needs no date
+    rf"(?!['’-]|,?\s+(?:the\s+)?(?:(?-i:{_MONTH_OR_SHORT})\b|\d|\[))",  # "Friday, May 2" needs no date
     re.IGNORECASE,
 )
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
@@ -82,9 +82,9 @@ _SHOWN_DATE = re.compile(  # a word and its date in brackets
 LOOKED_BACK = 2_000  # characters before a sentence in which the last date is looked for
 _EARLY = r"(?:(?:earlier|early|later|late) )?"
 _SPARE = re.compile(  # at the beginning of a sentence, or after a word, where what follows does not need it
-    rf"^(?:{_EARLY}{_DAY_WORD}|on {_WEEKDAY})(?:, (?!(?:the|an?) day\b)| (?=(?:the|an?)\b|(?-i:[A-Z])))"
-    rf"|(?<=[\w)]) (?-i:{_EARLY}(?:{_DAY_WORD}|on {_WEEKDAY})"
-    rf"|{_EARLY}{_WEEKDAY}(?=[.,;]| (?:that|in|for|to|with|after|by|from|when|because|and)\b))"
+    rf"^(?:{_EARLY}{_DAY_WORD}|on {_DAY_OF_WEEK})(?:, (?!(?:the|an?) day\b)| (?=(?:the|an?)\b|(?-i:[A-Z])))"
+    rf"|(?<=[\w)]) (?-i:{_EARLY}(?:{_DAY_WORD}|on {_DAY_OF_WEEK})"
+    rf"|{_EARLY}{_DAY_OF_WEEK}(?=[.,;]| (?:that|in|for|to|with|after|by|from|when|because|and)\b))"
     r"(?=[.;]|(?!,? (?:and|or|to) (?:on|today|yesterday|tomorrow|this|again|(?-i:[A-Z])))"
     r"(?:,(?! (?:\d|(?-i:[A-Z][a-z]+day)\b))| (?!(?:than|as|is|was|are|were|at)\b|[\d\[(]|(?-i:[A-Z]))))",
     re.IGNORECASE,
@@ -233,14 +233,14 @@ def _when(match: re.Match[str], ahead: str, written: date, with_year: bool) -> s
         return _weekday(match, ahead[-LONGEST:], written, with_year)
     if match["day"]:
         away = next((days for word, days in _DAYS_AWAY.items() if match["day"].lower().startswith(word)), 0)
-        return _day(written + timedelta(away), with_year)
+        return _day_and_month(written + timedelta(away), with_year)
     if match["count"]:
         many, unit = match["count"].lower(), match["unit"].lower()
         number = -(int(many) if many.isdigit() else SMALL_NUMBERS.index(many) if many in SMALL_NUMBERS else 1)
     else:
         number, unit = _PERIODS[match["which"].lower()], match["period"].lower()
     if unit == "day":
-        return _day(written + timedelta(number), with_year)
+        return _day_and_month(written + timedelta(number), with_year)
     if unit == "week":
         middle = 0 if match["count"] else 3 - written.weekday()
         return _around(written + timedelta(7 * number + middle), with_year)
@@ -254,14 +254,14 @@ def _weekday(match: re.Match[str], ahead: str, written: date, with_year: bool) -
     if other is None:
         clause = re.split(r"[,;]", ahead)[-1]
         coming = looks_ahead(clause) or _MAYBE.search(clause) or (match["genitive"] and _COMING_EVENT.search(clause))
-        return _day(written + timedelta(days - (7 if days and not coming else 0)), with_year)
+        return _day_and_month(written + timedelta(days - (7 if days and not coming else 0)), with_year)
     sign = _PERIODS[other[1].lower()]
     day = written + timedelta((days or 7) if sign > 0 else days - 7)
     in_this_week = (index - written.weekday()) * sign > 0  # "next Friday", said on Monday, may be this one or the next
-    return _around(day + timedelta(4 * sign), with_year) if in_this_week else _day(day, with_year)
+    return _around(day + timedelta(4 * sign), with_year) if in_this_week else _day_and_month(day, with_year)
 
 
-def _day(day: date, with_year: bool) -> str:
+def _day_and_month(day: date, with_year: bool) -> str:
     return f"{day.day} {_month(day, 0, with_year)}"
 
 
