@@ -6,7 +6,7 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
-ROUNDING = 8 * EPS  # an elimination step may leave so much of 1 (L_ii, a unit row, an eigenvalue of K) instead of 0
+ROUNDING = 8 * EPS  # what rounding may leave of 1 (L_ii, a unit row, an eigenvalue of K) where an elimination gives 0
 SINGULAR = 4 * EPS  # an n x n matrix with unit diagonal is singular if a squared pivot is at most n times this
 WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
 MIN_PIVOT = 1e-7  # below this pivot of a matrix with unit diagonal, rounding (EPS / MIN_PIVOT) reaches the marginals
@@ -19,9 +19,10 @@ UNSURE_PROBABILITY = 1e-6  # a k-DPP of tensors is refused if rounding may chang
 EQUAL_PROBABILITY = 1e-8  # eigenvectors whose probabilities differ by less are known only as a basis of their space
 NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits, and we use L instead
 ZERO_GAIN = 1e-12  # a Markov chain updates its factor many times, and takes a gain below this share of L_ii for 0
-TIE = 2.0**-22  # log gains that differ by less (2e-7) are ties: past the rank, where items keep a millionth of their
-# own, sums in another order differ by up to 1e-9, and ties must be the same on any processor, compiled or not
-AGAIN = 0.05  # orthogonalize once more (Kahan) if less than this share of a squared length is left: digits were lost
+TIE = 2.0**-22  # log gains that differ by less are ties on every processor, where sums in another order differ by 1e-9
+REORTHOGONAL = (
+    0.05  # if less than this share of a squared length is left, we orthogonalize again to regain digits (Kahan)
+)
 
 
 def rounding(steps: int) -> float:

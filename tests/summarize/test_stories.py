@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.text.short_forms import without
 from dpplearn.summarize.text.states import looks_ahead
 from dpplearn.summarize.text.units import length
 
@@ -54,22 +55,8 @@ def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, b
     assert summary.sentences
     documents = READ[name].split.cluster.documents
     for one in summary.sentences:
-        assert bare(one) == one.full == " ".join(documents[one.document].text[one.start : one.end].split())
-
-
-def test_without_brackets_sentences_are_as_they_stand():
-    assert any(one.added for one in MODEL.summarize(EXAMPLE, 110, "words").sentences)
-    plain = MODEL.summarize(EXAMPLE, 110, "words", annotate=False)
-    assert [one.text for one in plain.sentences] == [one.full for one in plain.sentences]
-    assert not any(one.added for one in plain.sentences)
-
-
-def test_a_name_takes_room_only_where_there_is_some():
-    """Where nothing fits with its first name in brackets, it goes without."""
-    texts = ["Martin Sayle, the chief executive of Brennwater, resigned on Friday over the flood.", "Sayle left early."]
-    summary = MODEL.summarize(Cluster.from_texts([" ".join(texts)]), 3, "words")
-    assert summary.text == "Sayle left early."
-    assert not summary.note
+        assert bare(one) == without(one.full, one.dropped)
+        assert one.full == " ".join(documents[one.document].text[one.start : one.end].split())
 
 
 def test_the_last_number_of_dead_is_told():

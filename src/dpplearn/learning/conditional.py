@@ -14,7 +14,7 @@ from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.fit import fit_weights
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, fitted_from_weights
 from dpplearn.learning.training_set import training_data
 
 
@@ -56,7 +56,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None
         Processes to spread the instances over; None or -1 for all cores.
     backend : {None, "dask"} or distributed.Client
-        Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
+        Where instances are evaluated; None means in `n_jobs` processes. The result is the same to 1e-9.
     progress : bool
         Show each iteration on standard error, with the log-likelihood and the largest entry of the gradient.
 
@@ -188,7 +188,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         array([[1. , 0.5],
                [0.5, 1. ]])
         """
-        return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
+        return cls(rho=rho, nugget=nugget)._keep(fitted_from_weights(theta, rho, nugget, theta_std, names))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables of `summary()` of a fitted model."""

@@ -1,15 +1,15 @@
 """From training data to a model: maximize the posterior over theta and the similarity, and report how it went.
 
 For a fixed S the posterior is concave in theta. Where a mixture is learned with it, it is not, and the ascent begins at
-several starts. Of L = diag(q) (w_all 11^T + R) diag(q) the data determine q^2 R well and w_all badly. If some c has
-F c = 1, the posterior therefore has a ridge, along which q^2 grows while R, 1 - w_all of S, falls. The coordinates x
-are theta + c log(1 - w_all), which is constant along the ridge, and the parameters of the mixture.
+several starts. In L = diag(q) (w_all 11^T + R) diag(q), the data determine q^2 R well and w_all badly. R is in
+proportion to 1 - w_all. So if some c has F c = 1, the posterior has a ridge, along which q^2 grows while R falls. The
+coordinates x are theta + c log(1 - w_all), which is constant along the ridge, and the parameters of the mixture.
 
 Without a constant, only the features can set the size of a set, and their weights may take the wrong sign. So a fit
-adds a constant unless the caller says not to, or the features span one. Its value depends on where the other features
-have their zero: beside the year of a book it is about -2000 times the weight of a year, and a prior on it would act on
-that weight. So a fit subtracts the mean of each feature: the constant is then log q^2 of the average item, and its
-prior is wide. The weights that a fit returns are those of the features as they were given.
+adds a constant unless the caller says not to, or the features span one. Its weight depends on where the other features
+have their zero. If one is a year such as 2000, the constant is about -2000 times the weight of the year, and a prior on
+it would shrink that weight too. So a fit subtracts the mean of each feature: the constant is then log q^2 of the
+average item, and its prior is wide. The weights that a fit returns are those of the features as they were given.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard, default_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted
-from dpplearn.learning.similarity import ALL, NONE, Similarity, fixed_similarity, shared_names
+from dpplearn.learning.similarity import ALL, EMPTY, Similarity, fixed_similarity, shared_names
 from dpplearn.learning.solve import DIRICHLET_STRENGTH, HESSIAN_LIMIT, Optimum, Posterior, covariance, unit_diagonal
 from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend
 
@@ -87,7 +87,7 @@ def fit_weights(
             saved = None if work is None else Checkpoint(work, problem_of(posterior))
             posterior = replace(posterior, checkpoint=saved)
             learned, n_iter = posterior.learned, 0
-            x, hessian, gaps = climb_starts(posterior) if learned else (np.zeros(posterior.m), None, NONE)
+            x, hessian, gaps = climb_starts(posterior) if learned else (np.zeros(posterior.m), None, EMPTY)
             if saved is not None and saved.x is not None:  # a fit that was interrupted goes on from where it was
                 further = not learned or posterior.at(saved.x, 1).value >= posterior.at(x, 1).value
                 x, n_iter = (saved.x, saved.n_iter) if further else (x, 0)

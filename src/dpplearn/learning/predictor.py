@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
@@ -39,8 +40,8 @@ from dpplearn.lowrank import LowRankDPP
 if TYPE_CHECKING:
     from dpplearn.learning.summary import ModelSummary
 
-LIMITS = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options of limits
-KERNEL = ("diversity", "nugget")  # options of the kernel
+LIMITS = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # arguments of `check_limits`
+KERNEL = ("diversity", "nugget")  # arguments of `read_model`; all other options are the decoder's
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Fitted:
 
 
 class ConditionalPredictor:
-    """A conditional DPP with a quality and a similarity, for users who do not wait for scikit-learn's import."""
+    """What a conditional DPP with known weights can do. It is made without importing scikit-learn, which takes long."""
 
     quality_: LogLinear
     similarity_: Similarity
@@ -204,8 +205,6 @@ class ConditionalPredictor:
         """Lower and upper ends of the Laplace intervals theta +- z theta_std, of shape (m, 2)."""
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, found {level!r}.")
-        from scipy.special import ndtri
-
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
@@ -235,11 +234,11 @@ class ConditionalPredictor:
         return x
 
 
-def known_weights(
+def fitted_from_weights(
     theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
     covariance: FloatArray | None = None,
 ) -> Fitted:  # fmt: skip
-    """A model of given weights, with their standard errors if those are known."""
+    """The fitted values of a model whose weights are given, with standard errors if those are known."""
     weights = check_array(theta, "theta", 1).copy()
     m = weights.size
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()

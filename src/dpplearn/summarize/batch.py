@@ -48,9 +48,9 @@ def summarize_corpus(
     """
     from dpplearn import __version__
 
-    known = [] if model is None else [str(model.resolve()), model.stat().st_size, model.stat().st_mtime_ns]
+    model_state = [] if model is None else [str(model.resolve()), model.stat().st_size, model.stat().st_mtime_ns]
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else corpus.identity}
-    identity |= {"model": known, "options": options, "explain": explain}
+    identity |= {"model": model_state, "options": options, "explain": explain}
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
         files, notes = corpus.work_through(
@@ -88,14 +88,14 @@ def summarize_piece(
 ) -> int:
     """Write a line for each cluster of a piece, in order, also for those that cannot be read; returns how many."""
     notes, records = replace(piece.source.fresh(), skip_bad=True), list[dict[str, Any]]()
-    where = {"path": str(notes.path)}
+    source = {"path": str(notes.path)}
     for entry in chain(piece.entries(notes), [None]):
-        unread = ((why, name) for kind, why, name in notes.omissions if kind in ("left", "bad"))  # before this entry
-        records += [where | {"line": None, "id": name, "error": why} for why, name in unread]
+        errors = ((why, name) for kind, why, name in notes.omissions if kind in ("left", "bad"))  # before this entry
+        records += [source | {"line": None, "id": name, "error": why} for why, name in errors]
         notes.omissions.clear()
         if entry is not None and entry.cluster is not None:
             record = record_of(summarizer, entry.cluster, options, explain)
-            records.append(where | {"line": entry.line, "id": entry.cluster.id} | record)
+            records.append(source | {"line": entry.line, "id": entry.cluster.id} | record)
     write_whole(out, "".join(json.dumps(record) + "\n" for record in records).encode())
     return len(records)
 
@@ -113,4 +113,4 @@ def record_of(summarizer: Summarizer, cluster: Cluster, options: Mapping[str, An
             record = summary.to_dict() if explain else record
         except (ValueError, RecursionError, MemoryError) as error:
             record = {"error": str(error) or type(error).__name__}
-    return record | ({"warnings": [str(one.message) for one in caught]} if caught else {})
+    return record | ({"warnings": [str(warning.message) for warning in caught]} if caught else {})

@@ -117,9 +117,9 @@ class Summarizer(SummarizerSettings):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         if isinstance(clusters, str | os.PathLike):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
-        given = clusters if isinstance(clusters, Corpus) else [*clusters]
+        training_clusters = clusters if isinstance(clusters, Corpus) else [*clusters]
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "progress": progress}
-        return self._keep(train(self.settings, given, work=work, anew=anew, out=out, **options))
+        return self._keep(train(self.settings, training_clusters, work=work, anew=anew, out=out, **options))
 
     def oracle_items(self, split: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
@@ -174,8 +174,8 @@ class Summarizer(SummarizerSettings):
         split = features.with_forms(split, language) if compress and split.forms is None else split
         compressed, question = compress or split.forms is not None, None if about is None else Question.of(split, about)
         if len(split) > EXACT:
-            kept = first_choice(split, model, EXACT, lift=0.0 if question is None else question.lift)
-            split, question = split.only(kept), None if question is None else question.only(kept)
+            first = first_choice(split, model, EXACT, lift=0.0 if question is None else question.lift)
+            split, question = split.only(first), None if question is None else question.only(first)
         return Prepared(split, model, language, question, compressed)
 
     def summarize(
@@ -240,8 +240,8 @@ class Summarizer(SummarizerSettings):
             form is the whole sentence, and `dropped` has the spans.
         annotate : bool
             Whether brackets add what the document of a sentence says of a surname that nobody introduced,
-            "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
-            "Thursday [22 October]". In English texts only.
+            "[Vincent] Cochetel", and, where documents are of several days, the dates of its time words, "Thursday [22
+            October]". In news, "today" and the like may be left out instead. In English texts only.
         """
         decoder = check_decoder(self.decoder if decoder is None else decoder)
         diversity, order = check_diversity(diversity), check_choice(order, "order", ORDERS)
@@ -261,8 +261,8 @@ class Summarizer(SummarizerSettings):
     def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
         """Budget and unit of a summary, checked; what is None is what suits the model."""
         if budget is None:
-            own = not self._bundled and unit in (None, self.unit)
-            budget, unit = (self.budget, self.unit) if own else (AUTO, unit or "words")
+            by_model = not self._bundled and unit in (None, self.unit)
+            budget, unit = (self.budget, self.unit) if by_model else (AUTO, unit or "words")
         elif unit is None:
             unit = "words" if isinstance(budget, str) else self.unit
         check_length(budget, unit)

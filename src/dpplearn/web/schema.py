@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from dpplearn.learning.relative import Reason
+from dpplearn.learning.reasons import Reason
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.explain.records import Alike, Covers, Dated, LeavesOut, Sureness
 from dpplearn.summarize.text.units import share_of
@@ -204,7 +204,7 @@ class ChosenSentence(PlacedSentence):
     marginal: float = Field(description=CHANCE)
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
-    dropped: list[tuple[int, int]] = Field(description="Spans that `compress` has dropped.")
+    dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary leaves out.")
     added: list[str] = Field(description="First names and dates that the summary adds in brackets.")
     contributions: Contributions
     included: bool = Field(description="Whether it is there because the request includes it.")

@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.text.blocks import Block, Part, check_blocks, join_blocks
@@ -98,7 +98,7 @@ class Sentence:
     section : str, optional
         The heading above it.
     full : str
-        The sentence whole, on one line, where `text` is a shorter form of it; else the same.
+        The whole sentence on one line; `text` may leave out some of it, or add to it.
     dropped : tuple of (start, end)
         The spans of `full` that `text` leaves out.
     added : tuple of str
@@ -117,8 +117,13 @@ class Sentence:
     added: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        where = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
-        return f"Sentence({short(self.text)!r}{named(where)})"
+        place = {name: getattr(self, name) for name in ("document", "position", "start", "end")}
+        return f"Sentence({short(self.text)!r}{named(place)})"
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """Where it begins: all forms of a sentence have the same origin."""
+        return self.document, self.start
 
     def __post_init__(self) -> None:
         if not self.full:
@@ -210,9 +215,9 @@ class Cluster:
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @cached_property
-    def _latest(self) -> Latest[Candidates]:
+    def _latest(self) -> LatestValue[Candidates]:
         """The candidates for the options asked for last."""
-        return Latest()
+        return LatestValue()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the candidates: copies and other processes find them again, if they need to."""

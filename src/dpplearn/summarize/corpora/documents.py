@@ -91,11 +91,11 @@ def parse_text(file: DocumentFile) -> list[Document]:
         return [markdown_document(file.name, text) if is_markdown(text) else plain_document(file.name, text)]
     except ValueError as error:
         suffix = suffix_of(Path(file.name))
-        named = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
+        kind_name = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
         no_text = isinstance(error, BinaryError) or isinstance(error.__cause__, UnicodeDecodeError)
-        if named is None or not no_text:  # the error says what the file is
+        if kind_name is None or not no_text:  # the error says what the file is
             raise
-        what = f"{file.place} ends in {suffix}, but is neither {named} nor text: it is damaged, or of another kind."
+        what = f"{file.place} ends in {suffix}, but is neither {kind_name} nor text: it is damaged, or of another kind."
         raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
 
 
@@ -261,13 +261,13 @@ def expand(given: str, source: Source) -> list[Path]:
     """The files that a path, a folder or a pattern stands for."""
     path = Path(given)
     if path.is_dir():
-        inside = entries(path)
-        paths = list(filter(reads_as_document, inside))
+        content = entries(path)
+        paths = list(filter(reads_as_document, content))
         if not paths:
-            folders = [entry for entry in inside if entry.is_dir()]
+            folders = [entry for entry in content if entry.is_dir()]
             advice = f" It holds folders: give one, such as {folders[0]}, or several by their names." if folders else ""
             raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.{advice}")
-        source.note_others(inside, paths)
+        source.note_others(content, paths)
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")

@@ -57,8 +57,8 @@ def cluster_of(record: dict[str, Any], where: str) -> Cluster:
         references = field_of(record, "references", list | None, "a list of texts") or []
         lang, language, split = (optional_text(record, key) for key in ("lang", "language", "split"))
         labels = field_of(record, "reference_ids", list | None, "a list of strings", str) or ()
-        documents = [document_of(one, i) for i, one in enumerate(documents)]
-        texts = [reference_of(one, i) for i, one in enumerate(references)]
+        documents = [document_of(item, i) for i, item in enumerate(documents)]
+        texts = [reference_of(item, i) for i, item in enumerate(references)]
         return Cluster(documents, texts, identifier(record), language if lang is None else lang, split, labels)
     except ValueError as error:
         name = record.get("id")
@@ -98,7 +98,7 @@ def field_of(record: dict[str, Any], key: str, kind: Any, must: str, inside: typ
     """A field of some type, true and false aside; its error says what is there instead."""
     value = record.get(key)
     fits = isinstance(value, kind) and not isinstance(value, bool) and not (kind is list and not value)
-    if fits and all(isinstance(one, inside) for one in (value if isinstance(value, list) else ())):
+    if fits and all(isinstance(item, inside) for item in (value if isinstance(value, list) else ())):
         return value
     there = "but is missing" if key not in record else "but is null" if value is None else f"found {describe(value)}"
     raise ValueError(f'field "{path}{key}": must be {must}, {there}.')

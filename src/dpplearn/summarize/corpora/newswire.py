@@ -166,10 +166,10 @@ def read_duc(source: Source) -> Iterator[Cluster]:
                     raise ValueError(f"{path} must hold <DOC> with <DOCNO> and <TEXT>, but holds neither.")
         if documents:
             with source.tolerate(f"{files[0].parent}: "):
-                own = sorted(key for key in models if key[0] in (topic, name))
-                sizes = {size for _, size, _ in own}
+                keys = sorted(key for key in models if key[0] in (topic, name))
+                sizes = {size for _, size, _ in keys}
                 size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else min(sizes, default=0)
-                references = [read_model(models[key], source.encoding) for key in own if key[1] == size]
+                references = [read_model(models[key], source.encoding) for key in keys if key[1] == size]
                 yield Cluster(documents, references, topic if topics.count(topic) == 1 else name)
 
 
@@ -178,19 +178,19 @@ def find_clusters(paths: Iterable[Path]) -> dict[tuple[str, str], list[Path]]:
 
     Copies of a folder (with and without headlines, say) count once; two different ones of a name are an error.
     """
-    folders, kept = defaultdict[Path, list[Path]](list), dict[tuple[str, str], list[Path]]()
+    folders, clusters = defaultdict[Path, list[Path]](list), dict[tuple[str, str], list[Path]]()
     for path in filter(is_duc_document, paths):
         folders[path.parent].append(path)
     for folder, files in folders.items():
         match = _FOLDER.match(folder.name)
         assert match is not None  # else these are no DUC documents
-        same = kept.setdefault(((match[1] + (match[2] or "")).upper(), folder.name.upper()), files)
-        if {path.name for path in same} != {path.name for path in files}:
+        known_files = clusters.setdefault(((match[1] + (match[2] or "")).upper(), folder.name.upper()), files)
+        if {path.name for path in known_files} != {path.name for path in files}:
             raise ValueError(
-                f"A cluster must have one folder, but {same[0].parent} and {folder} have the same name and hold "
+                f"A cluster must have one folder, but {known_files[0].parent} and {folder} have the same name and hold "
                 "different documents. Give the path of the one task you mean."
             )
-    return dict(sorted(kept.items()))
+    return dict(sorted(clusters.items()))
 
 
 def find_models(paths: Iterable[Path]) -> dict[tuple[str, int, str], Path]:

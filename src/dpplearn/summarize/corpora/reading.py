@@ -58,9 +58,9 @@ class Reader(NamedTuple):
 
 def folder_items(source: Source) -> Iterator[Item]:
     """The folders of clusters in a folder, or the one folder of documents that it is."""
-    path, there = source.path, entries(source.path)
-    clusters = [entry for entry in there if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
-    loose = [entry for entry in there if is_document(entry) and not is_readme(entry)]
+    path, content = source.path, entries(source.path)
+    clusters = [entry for entry in content if entry.is_dir() and entry.name not in (REFERENCES, *INNER)]
+    loose = [entry for entry in content if is_document(entry) and not is_readme(entry)]
     if loose and any(is_document(entry) for folder in clusters for entry in inside(folder)):
         raise ValueError(
             f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
@@ -79,18 +79,18 @@ def inside(folder: Path) -> list[Path]:
 def read_folder(source: Source, folder: Path) -> Iterator[tuple[Cluster, None]]:
     """The cluster of a folder of documents, if it holds any."""
     with source.tolerate():
-        there = inside(folder)
-        paths = list(filter(reads_as_document, there))
+        content = inside(folder)
+        paths = list(filter(reads_as_document, content))
         if documents := read_paths(paths, source):
-            source.note_others(there, paths)
+            source.note_others(content, paths)
             yield Cluster(documents, read_references(folder, source), folder.resolve().name), None
 
 
 def read_references(folder: Path, source: Source) -> list[str]:
     """The texts in the folder references/, by name, with their lines; files that are no plain text are noted."""
-    there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
-    paths = [path for path in there if path.is_file() and suffix_of(path) in (*TEXT.suffixes, *MARKDOWN.suffixes, "")]
-    source.note_others(there, paths)
+    content = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
+    paths = [path for path in content if path.is_file() and suffix_of(path) in (*TEXT.suffixes, *MARKDOWN.suffixes, "")]
+    source.note_others(content, paths)
     return [to_text(read_bytes(path), path, source.encoding, None).strip() for path in paths]
 
 
@@ -139,9 +139,9 @@ class Corpus:
     skip_bad: bool = False
 
     def __repr__(self) -> str:
-        kept, files = len(self.clusters), len(self.sources)
-        of = count_of(kept, "cluster", "clusters") if kept else count_of(files, "file", "files")
-        return f"<Corpus {short(str(self.name), 80)!r} of {of}>"
+        n_clusters, files = len(self.clusters), len(self.sources)
+        size = count_of(n_clusters, "cluster", "clusters") if n_clusters else count_of(files, "file", "files")
+        return f"<Corpus {short(str(self.name), 80)!r} of {size}>"
 
     def __iter__(self) -> Iterator[Cluster]:
         """The clusters in order; at the end a `SkippedWarning` says what was left out."""
@@ -151,14 +151,14 @@ class Corpus:
         """As iteration, with the warning at another caller."""
         census, notes = Census(), self.notes()
         for piece in self.pieces(notes):
-            own = piece.source.fresh()
-            for entry in piece.entries(own):
-                with own.tolerate():
-                    census.see(own.path, entry.line, entry.id)
+            fresh = piece.source.fresh()
+            for entry in piece.entries(fresh):
+                with fresh.tolerate():
+                    census.see(fresh.path, entry.line, entry.id)
                     if entry.cluster is not None:
                         census.kept += 1
                         yield entry.cluster
-            notes.add(own.omissions)
+            notes.add(fresh.omissions)
         self.check(census, notes, stacklevel)
 
     def notes(self) -> Source:
@@ -169,13 +169,13 @@ class Corpus:
         """Its pieces in order; what a reader leaves out while it looks for items is noted."""
         number = 0
         for k, (reader, source) in enumerate(self.sources):
-            own = source.fresh()
-            items = iter(reader.items(own))
+            fresh = source.fresh()
+            items = iter(reader.items(fresh))
             while taken := next_items(items, number):
                 share = taken[-1].share and (k + taken[-1].share) / len(self.sources)
                 yield CorpusPiece(number, source, reader.read, [item.content for item in taken], share)
                 number += 1
-            notes.add(own.omissions)
+            notes.add(fresh.omissions)
 
     def work_through(
         self,
@@ -261,9 +261,9 @@ def state_of(path: Path) -> str:
 
 def listed(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
-    held, name = [*clusters], Path("the list")
-    items = [Item(cluster, share=number / len(held)) for number, cluster in enumerate(held, 1)]
-    return Corpus(name, [(Reader("", Path.is_file, lambda _: items), Source(name))], held)
+    in_memory, name = [*clusters], Path("the list")
+    items = [Item(cluster, share=number / len(in_memory)) for number, cluster in enumerate(in_memory, 1)]
+    return Corpus(name, [(Reader("", Path.is_file, lambda _: items), Source(name))], in_memory)
 
 
 def open_corpus(

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,11 +88,11 @@ class Source:
 
     def noted(self, kind: str) -> list[str]:
         """What was noted of a kind."""
-        return [one.text for one in self.omissions if one.kind == kind]
+        return [omission.text for omission in self.omissions if omission.kind == kind]
 
     def add(self, omissions: Iterable[Sequence[Any]]) -> None:
         """Note what was left out elsewhere."""
-        self.omissions.extend(Omission(*one) for one in omissions)
+        self.omissions.extend(Omission(*omission) for omission in omissions)
 
     def fresh(self) -> Source:
         """The same place, with nothing noted yet."""
@@ -109,7 +110,7 @@ class Source:
         if left_out:
             messages.append(f"Left out {' and '.join(left_out)}." + f" Documents are {', '.join(kinds)}." * bool(other))
         if self.path == Path():  # files given one by one
-            messages += [f"Skipped: {one}" for one in bad]
+            messages += [f"Skipped: {message}" for message in bad]
         elif bad:
             skipped = f"{self.path}: skipped {len(bad)} that could not be read, kept {kept} clusters. "
             messages.append(skipped + some(bad, 5, "; ", "; and"))
@@ -167,14 +168,14 @@ class CorpusPiece:
 
     def entries(self, notes: Source) -> Iterator[Entry]:
         """All clusters that can be read; what is left out is noted."""
-        found = (one for item in self.items for one in self.read(notes, item))
-        for place, (cluster, line) in enumerate(found):
+        clusters = chain.from_iterable(self.read(notes, item) for item in self.items)
+        for place, (cluster, line) in enumerate(clusters):
             yield Entry(place, line, cluster.id, cluster if notes.wants(cluster) else None)
 
 
 def next_items(items: Iterator[Item], number: int) -> list[Item]:
     """The items of the piece of this number: one for each of the first pieces, and few if they are large."""
-    taken, most = list[Item](), CLUSTERS if number >= SINGLES else 1
-    while len(taken) < most and sum(item.size for item in taken) < PIECE_BYTES and (item := next(items, None)):
-        taken.append(item)
-    return taken
+    piece, most = list[Item](), CLUSTERS if number >= SINGLES else 1
+    while len(piece) < most and sum(item.size for item in piece) < PIECE_BYTES and (item := next(items, None)):
+        piece.append(item)
+    return piece

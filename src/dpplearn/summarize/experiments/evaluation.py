@@ -67,16 +67,17 @@ PAPER_2 = {
 
 def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
     """The clusters of a corpus that have references, with ids that differ; a warning names the others."""
-    clusters = [one if one.id else replace(one, id=str(n)) for n, one in enumerate(corpus.each(stacklevel=4), 1)]
-    name, count = Counter(one.id for one in clusters).most_common(1)[0]
+    numbered = enumerate(corpus.each(stacklevel=4), 1)
+    clusters = [cluster if cluster.id else replace(cluster, id=str(n)) for n, cluster in numbered]
+    name, count = Counter(cluster.id for cluster in clusters).most_common(1)[0]
     if count > 1:
         raise ValueError(f"Ids of clusters must differ, but in {what} {name!r} occurs more than once. Rename them.")
-    without = [str(one.id) for one in clusters if not any(map(str.strip, one.references))]
+    without = [str(cluster.id) for cluster in clusters if not any(map(str.strip, cluster.references))]
     if len(without) == len(clusters):
         raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
     if without:
         warn_user(f"{what}: left out, without references: {few(without)} ({len(without)} clusters).")
-    return [one for one in clusters if one.id not in without]
+    return [cluster for cluster in clusters if cluster.id not in without]
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,12 @@ class Scoring:
 
 def score_table(summaries: Summaries, clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
     """The scores of each system that has a summary of one of the clusters."""
-    references = {str(one.id): one.references for one in clusters}
-    texts = {name: {topic: own[topic] for topic in references if topic in own} for name, own in summaries.items()}
-    return {name: scoring.score(name, own, references) for name, own in texts.items() if own}
+    references = {str(cluster.id): cluster.references for cluster in clusters}
+    scores = dict[str, CorpusScore]()
+    for name, by_topic in summaries.items():
+        if texts := {topic: by_topic[topic] for topic in references if topic in by_topic}:
+            scores[name] = scoring.score(name, texts, references)
+    return scores
 
 
 def in_percent(score: CorpusScore, part: Any) -> dict[str, dict[str, Any]]:
@@ -139,10 +143,10 @@ def count_faults(summary: str, cluster: Cluster) -> Faults:
     language = listed_language(cluster.language, [summary])
     sentences = [line[start:end] for line in summary.split("\n") for start, end in split_sentences(line)]
     lacks = [why_not_alone(sentence, language) for sentence in sentences]
-    said = [frozenset(match_words(sentence, cluster.language)) - small_words() for sentence in sentences]
+    stems = [frozenset(match_words(sentence, cluster.language)) - small_words() for sentence in sentences]
     repeated = {
         i if len(a) < len(b) else j
-        for (i, a), (j, b) in combinations(enumerate(said), 2)
+        for (i, a), (j, b) in combinations(enumerate(stems), 2)
         if len(a & b) >= SAME * min(len(a), len(b)) > 0
     }
     source = "\n".join(document.text for document in cluster.documents)
@@ -166,7 +170,7 @@ def compare(
     """
     scores = score_table(summaries, clusters, scoring)
     best = best_of({name: score for name, score in scores.items() if name != "oracle"} or scores)
-    known, systems, faults = {str(one.id): one for one in clusters}, {}, {}
+    known, systems, faults = {str(cluster.id): cluster for cluster in clusters}, {}, {}
     for name, score in scores.items():
         tested = name != best and score.evaluations.keys() & scores[best].evaluations.keys()
         tests = {m: paired_bootstrap(score, scores[best], m, "f") for m in METRICS if tested}
@@ -195,8 +199,8 @@ def write_results(path: Path, comparison: SystemComparison, summaries: Summaries
     """Write results.json, details.json and the summaries by system and cluster into a folder."""
     path.mkdir(parents=True, exist_ok=True)
     with replace_file(path / "summaries.jsonl", "w") as file:
-        for system, own in summaries.items():
-            for cluster, summary in sorted(own.items()):
+        for system, texts in summaries.items():
+            for cluster, summary in sorted(texts.items()):
                 record = {"id": cluster, "system": system, "summary": summary}
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
     write_json(path / "details.json", comparison.details)
@@ -244,14 +248,14 @@ def run_experiment(
         "test": "leave one topic out" if test is None else names.get("test"), "test_clusters": len(tested),
         **{name: getattr(settings, name) for name in RECORDED}, **scoring.record,
     }  # fmt: skip
-    others = {} if peers is None else read_peers(peers, [str(one.id) for one in tested])
-    peers_1 = {} if peers is None else read_peers(peers, [str(one.id) for one in train], required=False)
+    others = {} if peers is None else read_peers(peers, [str(cluster.id) for cluster in tested])
+    peers_1 = {} if peers is None else read_peers(peers, [str(cluster.id) for cluster in train], required=False)
     if clash := sorted(set(others) & set(systems)):
         raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
     with open_workers(None, jobs) as workers:
         tasks = plan(summarizer, systems, train, test, n_jobs=jobs, progress=progress)
         summaries = make_summaries(tasks, scoring.budget, scoring.unit, workers, progress=progress)
-        oracle = {str(one.id): text for one, text in workers.each(oracle_text, train, summarizer)}
+        oracle = {str(cluster.id): text for cluster, text in workers.each(oracle_text, train, summarizer)}
     scores = score_table(peers_1, train, scoring)
     first = {} if not scores else {"machine": scores[best_of(scores)]}
     first |= {**score_table({"oracle": oracle}, train, scoring), **human_scores(train, scoring)}
@@ -277,12 +281,13 @@ def plan(
     groups, tasks = {"greedy": PAPER_SYSTEMS, "consensus": sorted(set(SYSTEMS) - set(PAPER_SYSTEMS))}, list[Task]()
     for decoder, names in groups.items():
         learn = partial(train_models, {**summarizer.get_params(), "decoder": decoder})
-        own = [name for name in systems if name in names]
-        if own and test is not None:
-            tasks.append(Task(learn(own, train, **where), test, own))
-        for topic in dict.fromkeys(map(topic_of, train)) if own and test is None else ():
-            rest = [one for one in train if topic_of(one) != topic]
-            tasks.append(Task(partial(learn, own, rest), [one for one in train if topic_of(one) == topic], own))
+        chosen = [name for name in systems if name in names]
+        if chosen and test is not None:
+            tasks.append(Task(learn(chosen, train, **where), test, chosen))
+        for topic in dict.fromkeys(map(topic_of, train)) if chosen and test is None else ():
+            others = [cluster for cluster in train if topic_of(cluster) != topic]
+            tested = [cluster for cluster in train if topic_of(cluster) == topic]
+            tasks.append(Task(partial(learn, chosen, others), tested, chosen))
     return tasks
 
 
@@ -318,8 +323,8 @@ def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-    known = {tuple(words(one.text)) for cluster in train for one in cluster.documents} - {()}
-    shared = {str(c.id): [one.id for one in c.documents if tuple(words(one.text)) in known] for c in test}
+    known = {tuple(words(document.text)) for cluster in train for document in cluster.documents} - {()}
+    shared = {str(c.id): [x.id for x in c.documents if tuple(words(x.text)) in known] for c in test}
     return {name: ids for name, ids in shared.items() if ids}
 
 

@@ -122,11 +122,12 @@ class Logistic:
         """scikit-learn's regression with its default penalty (C = 1)."""
         from sklearn.linear_model import LogisticRegression
 
-        F = np.vstack([one.F for one in splits])
-        inside = np.concatenate([np.isin(np.arange(len(one)), Y) for one, Y in zip(splits, targets, strict=True)])
-        if inside.all() or not inside.any():  # of one class nothing can be learned
+        F = np.vstack([split.F for split in splits])
+        targets_of = zip(splits, targets, strict=True)
+        in_extract = np.concatenate([np.isin(np.arange(len(split)), Y) for split, Y in targets_of])
+        if in_extract.all() or not in_extract.any():  # of one class nothing can be learned
             return cls(np.zeros(F.shape[1]), tradeoff)
-        model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
+        model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, in_extract)
         return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
 
     def probabilities(self, split: SplitCluster) -> FloatArray:
@@ -209,24 +210,24 @@ def filling_decision(
 
 def filled(*how: Any) -> Callable[..., str]:
     """The system of our summarizer under a decoder that fills the budget, perhaps with shorter sentences."""
-    return lambda models, *asked: Summary.of(filling_decision(models.summarizer, *asked, *how)).text
+    return lambda models, *problem: Summary.of(filling_decision(models.summarizer, *problem, *how)).text
 
 
-# In the order of Table 2: the name of each system there, and its function of models, a cluster, a budget and its unit,
-# which returns a text or sentence numbers.
+# In the order of Table 2: the name of each system there, and its function of models and a problem (a cluster, a budget
+# and its unit), which returns a text or sentence numbers.
 SYSTEMS: dict[str, tuple[str, Callable[..., str | IntArray]]] = {
-    "begin": ("Begin", lambda _, *asked: begin(*asked)),
-    "random": ("Random", lambda models, *asked: random_items(models.summarizer.random_state, *asked)),
-    "lexrank": ("LexRank", lambda _, *asked: lexrank_items(*asked)),
-    "lr-mmr": ("LR+MMR", lambda models, *asked: models.logistic.mmr(*asked)),
-    "lr-dpp": ("LR+DPP", lambda models, *asked: models.logistic.dpp(models.summarizer.rho_, *asked)),
-    "submod": ("SubMod", lambda _, *asked: submod_items(*asked)),
+    "begin": ("Begin", lambda _, *problem: begin(*problem)),
+    "random": ("Random", lambda models, *problem: random_items(models.summarizer.random_state, *problem)),
+    "lexrank": ("LexRank", lambda _, *problem: lexrank_items(*problem)),
+    "lr-mmr": ("LR+MMR", lambda models, *problem: models.logistic.mmr(*problem)),
+    "lr-dpp": ("LR+DPP", lambda models, *problem: models.logistic.dpp(models.summarizer.rho_, *problem)),
+    "submod": ("SubMod", lambda _, *problem: submod_items(*problem)),
     "dpp-sample": ("DPP", filled("sampled")),
     "dpp-greedy": ("DPP (greedy)", filled("greedy")),
     "dpp-consensus": ("DPP (consensus)", filled("consensus")),
     "dpp-compressed": ("DPP (compressed)", filled("consensus", True)),
-    "dpp-summarize": ("DPP (as summarize)", lambda models, *asked: models.summarizer.summarize(*asked).text),
-    "oracle": ("Oracle", lambda models, *asked: models.summarizer.oracle_items(*asked)),  # it sees the references
+    "dpp-summarize": ("DPP (as summarize)", lambda models, *problem: models.summarizer.summarize(*problem).text),
+    "oracle": ("Oracle", lambda models, *problem: models.summarizer.oracle_items(*problem)),  # it sees the references
 }
 PAPER_SYSTEMS = ("dpp-sample", "dpp-greedy")  # these learn from one extract for all references
 LEARNED = ("lr-mmr", "lr-dpp")  # these need the regression
@@ -240,10 +241,10 @@ def check_systems(names: Iterable[str]) -> list[str]:
     >>> check_systems(["DPP-greedy", "begin", "begin"])
     ['dpp-greedy', 'begin']
     """
-    given = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
-    if unknown := [name for name in given if name not in SYSTEMS]:
+    chosen = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
+    if unknown := [name for name in chosen if name not in SYSTEMS]:
         raise ValueError(f"No system is called {unknown[0]!r}. There are {', '.join(SYSTEMS)}.")
-    return given or list(SYSTEMS)
+    return chosen or list(SYSTEMS)
 
 
 class Task(NamedTuple):
@@ -261,13 +262,13 @@ def summarize_task(task: Task, budget: float, unit: Unit) -> dict[str, dict[str,
     with blas_threads(0):
         for cluster in task.clusters:
             split = models.summarizer.features_.read(cluster)
-            for system, own in summaries.items():
+            for system, texts in summaries.items():
                 summary = SYSTEMS[system][1](models, split, budget, unit)
                 if not isinstance(summary, str):
                     # if no sentence fits, the first is cut, as `Summarizer` cuts its best; an oracle's may be empty
                     first = cut(split.texts[0], budget, unit) if system != "oracle" else ""
                     summary = "\n".join(split.texts[i] for i in summary) or first
-                own[str(cluster.id)] = summary
+                texts[str(cluster.id)] = summary
     return summaries
 
 
@@ -277,12 +278,12 @@ def make_summaries(
     """Summaries by system and cluster."""
     show, done, pieces = as_progress(progress), 0, list[Task]()
     for task in tasks:  # where a model is still to be trained, its clusters stay together, so that it is trained once
-        pieces += [task] if callable(task.models) else [task._replace(clusters=[one]) for one in task.clusters]
+        pieces += [task] if callable(task.models) else [task._replace(clusters=[cluster]) for cluster in task.clusters]
     total = sum(len(piece.clusters) for piece in pieces)
     summaries = {system: dict[str, str]() for system in SYSTEMS if any(system in task.systems for task in tasks)}
-    for piece, some in workers.each(partial(summarize_task, budget=budget, unit=unit), pieces):
-        for system, own in some.items():
-            summaries[system] |= own
+    for piece, summaries_of_piece in workers.each(partial(summarize_task, budget=budget, unit=unit), pieces):
+        for system, texts in summaries_of_piece.items():
+            summaries[system] |= texts
         done += len(piece.clusters)
         show.stage("Summarizing", done, total)
     return summaries
@@ -303,17 +304,17 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
         raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
     files = [entry for entry in entries(path) if entry.is_file()] if path.is_dir() else []
     named = [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
-    given = {} if named else read_candidates(path)
+    texts_by_system = {} if named else read_candidates(path)
     for file, match in named:
-        add(given.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
-    ours, peers = {name.lower(): name for name in ids}, dict[str, dict[str, str]]()
-    for system, texts in given.items():
+        add(texts_by_system.setdefault(match["peer"], {}), match["topic"], read_text(file), file)
+    id_of, peers = {name.lower(): name for name in ids}, dict[str, dict[str, str]]()
+    for system, texts in texts_by_system.items():
         for topic, text in texts.items():
-            if topic.lower() in ours:
+            if topic.lower() in id_of:
                 whole = text if isinstance(text, str) else "\n".join(map(str, text))
-                peers.setdefault(system, {})[ours[topic.lower()]] = whole
+                peers.setdefault(system, {})[id_of[topic.lower()]] = whole
     if required and not peers:
-        example = next(iter(next(iter(given.values()))))
+        example = next(iter(next(iter(texts_by_system.values()))))
         raise ValueError(
             f"{path} must have summaries of the clusters, but no id there is a cluster's: for example, {example!r} is "
             f"there and {min(ids)!r} here."

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
-from dpplearn.learning.relative import Reason
+from dpplearn.learning.reasons import Reason
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
@@ -178,8 +178,8 @@ def whole_set(summary: Summary, others: list[int]) -> WholeSet:
     """All parts; `others` are the sentences that were not chosen."""
     split, Y = summary.split, summary.subset
     names, twins = [document_name(document.id) for document in split.cluster.documents], np.array(split.twins)
-    same = np.isin(twins, twins[Y])  # the summary has the words of these sentences, chosen or not
-    documents = tuple(sorted({*split.document_numbers[same].tolist()}))
+    said_here = np.isin(twins, twins[Y])  # the summary has the words of these sentences, chosen or not
+    documents = tuple(sorted({*split.document_numbers[said_here].tolist()}))
     missing = tuple(i for i in range(len(names)) if i not in documents)
     vocabulary = Vocabulary.of(split)
     share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
@@ -199,9 +199,9 @@ def dated(summary: Summary) -> Dated | None:
     times = summary.split.order_times
     if summary.decision.order != CHRONOLOGICAL or len(times) < 2:
         return None
-    known = len(times) - times.count(None)
-    words = f"by date, known for {known} of {len(times)} documents" if known else "as given: no document has a date"
-    return Dated(known, len(times), words)
+    n_dated = len(times) - times.count(None)
+    words = f"by date, known for {n_dated} of {len(times)} documents" if n_dated else "as given: no document has a date"
+    return Dated(n_dated, len(times), words)
 
 
 def alikeness(C: FloatArray) -> Alike | None:
@@ -214,17 +214,17 @@ def alikeness(C: FloatArray) -> Alike | None:
     return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 
-def sureness(summary: Summary, others: list[int]) -> Sureness | None:
+def sureness(summary: Summary, left_out: list[int]) -> Sureness | None:
     """How likely the chosen sentences are in a summary of this length; None where there was no choice."""
     decision, choice = summary.decision, summary.choice
     free = np.setdiff1d(summary.subset, decision.include)
     barred = decision.exclude if choice.leaning is None else np.union1d(decision.exclude, choice.leaning)
-    if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(others, barred).size):
+    if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(left_out, barred).size):
         return None
     chance, cost = choice.chance[free], decision.cost[free]
-    kept, share = float(chance.sum()), float(cost @ chance / cost.sum())
-    how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
-    often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
+    expected, share = float(chance.sum()), float(cost @ chance / cost.sum())
+    verdict = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
+    often = f"a summary drawn from the model has {expected:.1f} of these {free.size} sentences on average"
     if free.size == 1:
         often = f"{share:.0%} of the summaries drawn from the model have this sentence"
-    return Sureness(kept, free.size, share, f"{how}: {often}")
+    return Sureness(expected, free.size, share, f"{verdict}: {often}")

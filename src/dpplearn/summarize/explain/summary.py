@@ -24,7 +24,7 @@ from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
-from dpplearn.summarize.text.introductions import annotated, undated_days, unknown_people
+from dpplearn.summarize.text.introductions import annotated, time_words
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
 
 
@@ -76,7 +76,7 @@ class Summary:
         sentences = [split.sentences[i] for i in order]
         if decision.annotate and split.listed_language == "English":
             sentences = introduced(split, sentences, budget, unit)
-        lines = [cut(one.text, budget, unit) if note else one.text for one in sentences]
+        lines = [cut(sentence.text, budget, unit) if note else sentence.text for sentence in sentences]
         if split.passed and subset.size == EXACT:  # a first choice keeps fewer only if all others are copies
             note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + split.passed:,}."
         note = " ".join(filter(None, [note, "" if prepared.question is None else prepared.question.note]))
@@ -109,7 +109,8 @@ class Summary:
         size = Counter[int]()
         for piece in self.split.set_aside:
             size[piece.document] += (piece.code == "language") * (piece.end - piece.start)
-        return tuple(one.id for k, one in enumerate(self.split.cluster.documents) if 2 * size[k] > len(one.text))
+        documents = enumerate(self.split.cluster.documents)
+        return tuple(document.id for k, document in documents if 2 * size[k] > len(document.text))
 
     @cached_property
     def marginals(self) -> FloatArray:
@@ -170,9 +171,9 @@ class Summary:
         lines, notes = [], []
         for k, (line, sentence) in enumerate(zip(self.text.split("\n"), self.sentences, strict=True), 1):
             source = self.split.cluster.documents[sentence.document]
-            named = ", ".join(filter(None, (source.title, document_name(source.id), source.date)))
+            reference = ", ".join(filter(None, (source.title, document_name(source.id), source.date)))
             lines.append(f"{plain_markdown(line)}[^{k}]")
-            notes.append(f"[^{k}]: {plain_markdown(named)}, sentence {sentence.position}")
+            notes.append(f"[^{k}]: {plain_markdown(reference)}, sentence {sentence.position}")
         return "\n\n".join([*lines, "\n".join(notes)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,22 +190,25 @@ class Summary:
 
 
 def introduced(split: SplitCluster, sentences: list[Sentence], budget: float, unit: Unit) -> list[Sentence]:
-    """English sentences, each with the first names that those before it lack, and with dates while room lasts."""
-    texts, days = [one.text for one in sentences], {time.date() for time in split.times if time is not None}
-    sources = [split.cluster.documents[one.document].text for one in sentences]
-    additions = [unknown_people(text, "\n".join(texts[:k]), sources[k]) for k, text in enumerate(texts)]
-    shown = [annotated(text, names) for text, names in zip(texts, additions, strict=True)]
-    for k, one in enumerate(sentences):
-        written = split.times[one.document]
-        if written is not None and len(days) > 1:  # where documents are of several days, a weekday needs its date
-            dated = sorted([*additions[k], *undated_days(one.text, "\n".join(shown[:k]), written.date())])
-            whole = annotated(one.text, dated)
-            if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
-                additions[k], shown[k] = dated, whole
-    return [
-        replace(one, text=text, added=tuple(addition.text.strip() for addition in added))
-        for one, text, added in zip(sentences, shown, additions, strict=True)
-    ]
+    """English sentences, each with the first names that those before it lack, and with the dates of its time words.
+
+    Where the day of one time word is not known, no other gets a date: a reader would take it for the day of all. In the
+    news, "today" and the like are left out where there is no date, or no room for one.
+    """
+    bare = [*map(split.without_spare_times, sentences)]
+    with_year = len({time.year for sentence in sentences if (time := split.times[sentence.document]) is not None}) > 1
+    with_dates = not any(split.times[x.document] is None and time_words(x.text) for x in bare)
+    shown = [annotated(x.text, split.additions(x, "", with_year, with_dates)) for x in bare]
+    for k, forms in enumerate(zip(sentences, bare, strict=True)):
+        before = "\n".join(shown[:k])
+        longest = with_dates and split.times[forms[0].document] is not None
+        for form in forms if longest else forms[1:]:
+            added = split.additions(form, before, with_year, with_dates)
+            shown[k] = annotated(form.text, added)
+            if form is forms[1] or fits(joined_length(shown, unit), budget):
+                bare[k] = replace(form, text=shown[k], added=tuple(x.text.strip() for x in added))
+                break
+    return bare
 
 
 def plain_markdown(text: str) -> str:

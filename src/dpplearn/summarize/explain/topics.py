@@ -44,7 +44,7 @@ class Vocabulary:
 
     def __init__(self, split: SplitCluster) -> None:
         self.written = spellings(split.texts)
-        self.words = [frozenset(in_twos(said)) for said in split.words]  # of each sentence
+        self.words = [frozenset(in_twos(tokens)) for tokens in split.words]  # of each sentence
         count, n = Counter(chain.from_iterable(self.words)), len(self.words) + 1.0
         self.worths: dict[str, float] = {}  # the weight of each word that means something
         for word, k in count.items():
@@ -86,15 +86,15 @@ class Vocabulary:
 
         Only words that at least two sentences have count, and a topic has at least two of them.
         """
-        gone, topics = self.said(subset), list[tuple[str, ...]]()
+        covered, topics = self.said(subset), list[tuple[str, ...]]()
         common = [words & self.several & self.worths.keys() for words in self.words]
         while len(topics) < TOPICS:
-            new = max((words - gone for words in common), key=self.worth)
+            new = max((words - covered for words in common), key=self.worth)
             topic = self.strongest(new)
             if len(topic) < 2:
                 break
             topics.append(topic)
-            gone |= new
+            covered |= new
         return tuple(topics)
 
 
@@ -111,9 +111,9 @@ def without_meaning() -> frozenset[str]:
 def spellings(texts: Iterable[str]) -> dict[str, str]:
     """Each word as it is written most often, where it does not begin a sentence."""
     split = [_WRITTEN.findall(text) for text in texts]
-    inside = Counter(word for words in split for word in words[1:])
-    often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
-    plain = (re.sub(r"['’]s$", "", word) for word in sorted(often, key=often.__getitem__))
+    later = Counter(word for words in split for word in words[1:])
+    counts = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in later.items()})
+    plain = (re.sub(r"['’]s$", "", word) for word in sorted(counts, key=counts.__getitem__))
     return {word.lower(): word for word in plain}  # the last spelling, which is the most frequent one, stays
 
 
@@ -154,7 +154,6 @@ class Idea:
 
 
 PLACES = ("position", "toward the beginning", "among the first", "end of a long document")
-TITLES = ("words of titles",)
 ALIKE = ("similarity", "lexrank", "repeated word pairs", "like other documents")
 IDEAS = (
     Idea(PLACE, PLACES, "stands early in its document", "stands late in its document", "later in its document"),
@@ -182,8 +181,11 @@ OTHER_PLACE = "where it stands counts for less"  # instead of "later", for a sen
 @cache
 def columns_of(features: str) -> dict[Feature, IntArray]:
     """The numbers of the columns of F that each feature of a set has."""
-    ends = np.cumsum([len(one.columns) for one in FEATURE_SETS[features]])
-    return {one: np.arange(end - len(one.columns), end) for one, end in zip(FEATURE_SETS[features], ends, strict=True)}
+    columns, end = dict[Feature, IntArray](), 0
+    for feature in FEATURE_SETS[features]:
+        start, end = end, end + len(feature.columns)
+        columns[feature] = np.arange(start, end)
+    return columns
 
 
 def ideas_of(features: str) -> dict[Idea, IntArray]:
@@ -194,8 +196,11 @@ def ideas_of(features: str) -> dict[Idea, IntArray]:
     >>> [(idea.name, columns.tolist()) for idea, columns in ideas_of("general").items()][:2]
     [('place', [1, 2, 3]), ('central', [5, 6])]
     """
-    ideas = {idea: [own for one, own in columns_of(features).items() if one.name in idea.features] for idea in IDEAS}
-    return {idea: np.concatenate(columns) for idea, columns in ideas.items() if columns}
+    ideas = dict[Idea, IntArray]()
+    for idea in IDEAS:
+        if parts := [columns for feature, columns in columns_of(features).items() if feature.name in idea.features]:
+            ideas[idea] = np.concatenate(parts)
+    return ideas
 
 
 def level_of(idea: Idea, F: FloatArray, features: str) -> FloatArray:
@@ -204,10 +209,11 @@ def level_of(idea: Idea, F: FloatArray, features: str) -> FloatArray:
     A feature is measured by its number if that is a column, else by its bin; an early position is much.
     """
     values = []
-    for one, own in columns_of(features).items():
-        if one.name in idea.features:
-            value = F[:, own[0]] if one.raw or one.rank else F[:, own] @ np.arange(1.0, own.size + 1)
-            values.append(-value if one.name == "position" else value)
+    for feature, columns in columns_of(features).items():
+        if feature.name in idea.features:
+            is_number = feature.raw or feature.rank
+            value = F[:, columns[0]] if is_number else F[:, columns] @ np.arange(1.0, columns.size + 1)
+            values.append(-value if feature.name == "position" else value)
     return level(values)
 
 

@@ -64,9 +64,9 @@ class Question:
         named = ", ".join(f"“{word}”" for word in asked_words(self.text)[:8])
         return f"No sentence mentions {named}: this is a summary of the whole."
 
-    def only(self, kept: IntArray) -> Question:
+    def only(self, numbers: IntArray) -> Question:
         """The same question for some of the sentences."""
-        return Question(self.text, self.lift[kept], self.shares[kept])
+        return Question(self.text, self.lift[numbers], self.shares[numbers])
 
 
 def check_about(about: str) -> str:

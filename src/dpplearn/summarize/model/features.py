@@ -90,9 +90,9 @@ def local_bins(values: FloatArray, bins: int, group: IntArray | None = None) -> 
     group = np.zeros(values.size, np.int64) if group is None else group
     key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
     ordered, size = np.sort(key), np.bincount(group)
-    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
-    before = np.cumsum(size) - size
-    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+    twice_rank = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    group_start = np.cumsum(size) - size
+    return np.asarray((twice_rank - 2 * group_start[group]) * bins // (2 * size[group]))
 
 
 def ranks(values: FloatArray, group: IntArray | None = None) -> FloatArray:
@@ -156,8 +156,8 @@ def like_other_documents(split: SplitCluster) -> FloatArray:
     holder = document[by_word.indices]
     word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
     part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # word and document
-    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(split))
-    alike = np.round(split.phi @ split.phi.sum(axis=0) - own, 10)
+    within = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(split))
+    alike = np.round(split.phi @ split.phi.sum(axis=0) - within, 10)
     return ranks(alike, document)
 
 
@@ -233,12 +233,12 @@ def shorter_forms(split: SplitCluster, language: str | None) -> dict[tuple[int, 
     does not say its own.
     """
     language = split.cluster.own_language or (None if language == ANY else language)
-    seen, forms = {" ".join(sorted(said)) for said in split.words}, dict[tuple[int, int], Sentence]()
+    word_bags, forms = {" ".join(sorted(tokens)) for tokens in split.words}, dict[tuple[int, int], Sentence]()
     for i, sentence in enumerate(split.sentences):
         for form in short_forms(sentence.text, language):
             key = " ".join(sorted(words(form.text)))
-            if key and key not in seen:
-                seen.add(key)
+            if key and key not in word_bags:
+                word_bags.add(key)
                 kind = 1 + ((i, 1) in forms)
                 forms[i, kind] = replace(sentence, text=form.text, dropped=form.dropped, full=sentence.text)
     return forms
@@ -341,8 +341,8 @@ class SentenceFeatures:
             return split
         blocks = [split.F]
         for kind in range(1, 1 + max(kind for _, kind in forms)):  # every sentence in its first form, or in its last
-            some = (forms.get((i, kind)) or forms.get((i, 1)) or one for i, one in enumerate(split.sentences))
-            blocks.append(self.featurized(SplitCluster(split.cluster, tuple(some))).F)
+            sentences = (forms.get((i, kind)) or forms.get((i, 1)) or x for i, x in enumerate(split.sentences))
+            blocks.append(self.featurized(SplitCluster(split.cluster, tuple(sentences))).F)
         forms |= {(i, 0): sentence for i, sentence in enumerate(split.sentences)}
         order = sorted(forms)
         F = np.concatenate(blocks)[[kind * len(split) + i for i, kind in order]]

@@ -49,10 +49,12 @@ class Overlap:
         """How often a set of sentences has each gram."""
         return np.asarray(self.C[list(Y)].sum(axis=0), np.float64)
 
-    def hits(self, left: FloatArray) -> FloatArray:
+    def hits(self, remaining: FloatArray) -> FloatArray:
         """How many grams of each sentence match what is left of each reference: (references, sentences)."""
-        hits = [np.bincount(self.row, np.minimum(self.C.data, one[self.C.indices]), self.size.size) for one in left]
-        return np.array(hits, np.float64).reshape(len(left), self.size.size)
+        hits = [
+            np.bincount(self.row, np.minimum(self.C.data, row[self.C.indices]), self.size.size) for row in remaining
+        ]
+        return np.array(hits, np.float64).reshape(len(remaining), self.size.size)
 
 
 def pairs_oracle(
@@ -72,14 +74,14 @@ def pairs_oracle(
     parts = Overlap.of(sentences, references)
 
     def score(Y: list[int]) -> FloatArray:
-        now, then = 0.0, np.zeros(cost.size)
+        score_now, score_with = 0.0, np.zeros(cost.size)
         for part in parts:
-            have, length, n, total = part.have(Y), part.size[Y].sum(), len(part.R), part.lengths.sum()
-            kept = np.minimum(have, part.R).sum()  # min(have + C, R) = min(have, R) + min(C, R - min(have, R))
-            hits = kept + part.hits(np.maximum(part.R - have, 0.0)).sum(axis=0)
-            then += 2 * hits / np.maximum(total + n * (length + part.size), 1.0)
-            now += 2 * kept / max(total + n * length, 1.0)
-        return np.where(then > now + 1e-12, then, -np.inf)
+            counts, length, n, total = part.have(Y), part.size[Y].sum(), len(part.R), part.lengths.sum()
+            matched = np.minimum(counts, part.R).sum()  # min(have + C, R) = min(have, R) + min(C, R - min(have, R))
+            hits = matched + part.hits(np.maximum(part.R - counts, 0.0)).sum(axis=0)
+            score_with += 2 * hits / np.maximum(total + n * (length + part.size), 1.0)
+            score_now += 2 * matched / max(total + n * length, 1.0)
+        return np.where(score_with > score_now + 1e-12, score_with, -np.inf)
 
     return fill(cost, budget, score)
 
@@ -96,11 +98,11 @@ def paper_oracle(
     array([1, 2])
     """
     shared, _ = Overlap.of(sentences, references)
-    others = shared.lengths - shared.R.sum(axis=1)  # the number of words that no sentence has
+    unshared = shared.lengths - shared.R.sum(axis=1)  # the number of words that no sentence has
 
     def score(Y: list[int]) -> FloatArray:
-        left = np.maximum(shared.R - shared.have(Y), 0.0)
-        hits, lengths = shared.hits(left), (left.sum(axis=1) + others)[:, None] + shared.size
+        remaining = np.maximum(shared.R - shared.have(Y), 0.0)
+        hits, lengths = shared.hits(remaining), (remaining.sum(axis=1) + unshared)[:, None] + shared.size
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         return np.where(F > 0.0, F, -np.inf)
 
@@ -145,12 +147,12 @@ def training_targets(split: SplitCluster, settings: SummarizerSettings) -> list[
     return extracts(split, settings, together)
 
 
-def extracts(split: SplitCluster, settings: SummarizerSettings, several: Sequence[Sequence[str]]) -> list[IntArray]:
-    """For each of several lists of references the sentences that come nearest to them within the budget."""
+def extracts(split: SplitCluster, settings: SummarizerSettings, groups: Sequence[Sequence[str]]) -> list[IntArray]:
+    """For each group of references the sentences that come nearest to them together, within the budget."""
     budget, unit, language = settings.budget, settings.unit, split.cluster.read_as(settings.language)
     # only the first of sentences with the same words may be in: a set with two of them has probability 0
-    first, cost = [*split.considered(range(len(split))).values()], np.full(len(split), np.inf)
-    cost[first] = split.costs(unit)[first]
-    said, oracle = [match_words(text, language) for text in split.texts], ORACLE[settings.oracle]
-    targets = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in several]
-    return [oracle(said, some, cost, limit(budget, unit)) for some in targets]
+    distinct, cost = [*split.considered(range(len(split))).values()], np.full(len(split), np.inf)
+    cost[distinct] = split.costs(unit)[distinct]
+    sentences, oracle = [match_words(text, language) for text in split.texts], ORACLE[settings.oracle]
+    targets = [[match_words(cut(text, budget, unit), language) for text in references] for references in groups]
+    return [oracle(sentences, references, cost, limit(budget, unit)) for references in targets]

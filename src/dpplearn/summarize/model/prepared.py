@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, read_model
@@ -63,9 +63,9 @@ class Prepared:
     language: str | None
     question: Question | None = None
     compressed: bool = False
-    _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
-    _learned: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
-    _other: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _asked: LatestValue[Prepared] = field(default_factory=LatestValue, init=False, repr=False)
+    _learned: LatestValue[Candidates] = field(default_factory=LatestValue, init=False, repr=False)
+    _other: LatestValue[Candidates] = field(default_factory=LatestValue, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
@@ -107,8 +107,8 @@ class Prepared:
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them. The learned one and the latest other are kept."""
-        kept = self._learned if diversity == 0.5 else self._other
-        return kept.get(diversity, lambda: read_model(self.dpp, diversity))
+        latest = self._learned if diversity == 0.5 else self._other
+        return latest.get(diversity, lambda: read_model(self.dpp, diversity))
 
     def marginals(self, included: IntArray, excluded: IntArray) -> FloatArray:
         """P(i in Y | included in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
@@ -117,8 +117,8 @@ class Prepared:
         p = np.zeros(self.n)
         p[included] = 1.0
         if included.size + excluded.size < self.n:
-            given = self.kernel(0.5).conditioned(included, excluded)
-            p[given.items] = given.marginals
+            conditioned = self.kernel(0.5).conditioned(included, excluded)
+            p[conditioned.items] = conditioned.marginals
         return p
 
     def allowed(self, included: IntArray, excluded: IntArray) -> Mask:
@@ -150,18 +150,18 @@ class Prepared:
 
 def language_note(cluster: Cluster, language: str | None) -> str | None:
     """A sentence that warns if a model for English is given a cluster in another language, else None."""
-    own = cluster.own_language if language in (None, ENGLISH) else None
-    if own in (None, ENGLISH):
+    spoken = cluster.own_language if language in (None, ENGLISH) else None
+    if spoken in (None, ENGLISH):
         return None
     name = cluster.name[:1].upper() + cluster.name[1:]
     return (
-        f"{name} seems to be in {own}, but the model is for English: its weights may not fit, and words are weighed "
+        f"{name} seems to be in {spoken}, but the model is for English: its weights may not fit, and words are weighed "
         "and compared as English ones."
     )
 
 
 def first_choice(
-    split: SplitCluster, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
+    split: SplitCluster, model: ConditionalPredictor, most: int, part: int = PART, lift: FloatArray | float = 0.0
 ) -> IntArray:
     """The numbers of the sentences to keep, in order; fewer than `keep` where the others only repeat them.
 
@@ -174,21 +174,21 @@ def first_choice(
     distinct = np.array([*split.considered(range(len(split))).values()])
     parts = np.array_split(distinct, -(-distinct.size // part))
     best, gains = list[IntArray](), list[FloatArray]()
-    for some in parts:  # its best sentences in their greedy order, and the log of the gain of each
+    for part_numbers in parts:  # its best sentences in their greedy order, and the log of the gain of each
         check_stop()
         assert items.phi is not None  # sentences have rows
-        rows = (SimilarityPart("phi", items.phi[some]),)
-        own = ItemSet._with(features=items.features[some], parts=rows, cost=None, names=None)
+        rows = (SimilarityPart("phi", items.phi[part_numbers]),)
+        part_items = ItemSet._with(features=items.features[part_numbers], parts=rows, cost=None, names=None)
         # dividing all qualities of a part by the largest changes no order, and keeps them within what floats hold
-        scale = log_q[some].max()
-        dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))
-        order = greedy_map(dpp, k=min(DEPTH * -(-keep // len(parts)), some.size))
-        best.append(some[order.subset])
+        scale = log_q[part_numbers].max()
+        dpp = DPP.from_quality(np.exp(log_q[part_numbers] - scale), model.similarity_.matrix(part_items))
+        order = greedy_map(dpp, k=min(DEPTH * -(-most // len(parts)), part_numbers.size))
+        best.append(part_numbers[order.subset])
         gains.append(order.gains + 2.0 * scale)
     by_gain = np.argsort(-np.concatenate(gains), kind="stable")
-    adding = np.concatenate(best)[by_gain[: keep - int(COVERING * keep)]]
+    adding = np.concatenate(best)[by_gain[: most - int(COVERING * most)]]
     rest = np.setdiff1d(distinct, adding)
-    covering = rest[np.argsort(-coverage(split.phi, log_q)[rest], kind="stable")[: keep - adding.size]]
+    covering = rest[np.argsort(-coverage(split.phi, log_q)[rest], kind="stable")[: most - adding.size]]
     return np.sort(np.concatenate([adding, covering]))
 
 

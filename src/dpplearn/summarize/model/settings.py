@@ -14,7 +14,7 @@ from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.learning.modelfile import read_covariance
-from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, fitted_from_weights
 from dpplearn.summarize.model.features import FEATURE_SETS, SentenceFeatures
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
@@ -62,7 +62,7 @@ class SummarizerSettings:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
         """The arguments by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def set_params(self, **params: Any) -> Self:
         """Change some of the arguments."""
@@ -78,11 +78,12 @@ class SummarizerSettings:
         return BaseEstimator().__sklearn_tags__()
 
     def __repr__(self) -> str:
-        given = ((one.name, getattr(self, one.name)) for one in fields(self) if getattr(self, one.name) != one.default)
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given)})"
+        arguments = ((field, getattr(self, field.name)) for field in fields(self))
+        changed = [f"{field.name}={value!r}" for field, value in arguments if value != field.default]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
-SETTINGS = tuple(one.name for one in fields(SummarizerSettings))
+SETTINGS = tuple(field.name for field in fields(SummarizerSettings))
 
 
 class Trained(NamedTuple):
@@ -124,12 +125,12 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
-    given, weights, rho = data["settings"], data["weights"], number(data["rho"], "rho", path)
-    if not isinstance(given, dict) or set(given) != set(SETTINGS):
-        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {given!r:.120}.")
-    floats = {name: number(given[name], name, path) for name in ("budget", "rho", "prior_variance")}
+    arguments, weights, rho = data["settings"], data["weights"], number(data["rho"], "rho", path)
+    if not isinstance(arguments, dict) or set(arguments) != set(SETTINGS):
+        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {arguments!r:.120}.")
+    floats = {name: number(arguments[name], name, path) for name in ("budget", "rho", "prior_variance")}
     try:
-        settings, _ = SummarizerSettings(**{**given, **floats}).settings, check_rho(rho)
+        settings, _ = SummarizerSettings(**{**arguments, **floats}).settings, check_rho(rho)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings and rho in {path} are not those of a Summarizer: {error}") from None
     features = SentenceFeatures(settings.features)
@@ -140,7 +141,7 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     covariance = read_covariance(data.get("covariance"), std, path)
-    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names, covariance))
+    model = ConditionalPredictor()._keep(fitted_from_weights(theta, rho, 0.0, None, features.names, covariance))
     model.theta_std_ = std
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})

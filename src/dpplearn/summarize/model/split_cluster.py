@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, read_only
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import SimilarityPart, cosines
@@ -22,10 +22,11 @@ from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document,
 from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
-from dpplearn.summarize.text.introductions import annotated, unknown_people
+from dpplearn.summarize.text.introductions import Addition, annotated, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, refers_back
-from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
+from dpplearn.summarize.text.short_forms import Span, without
+from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, only_published, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -57,7 +58,7 @@ class SplitCluster:
     learned: Idf | None = None
     rows: FloatArray | None = None
     dropped: tuple[str, ...] = ()
-    _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _costs: LatestValue[FloatArray] = field(default_factory=LatestValue, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -129,19 +130,19 @@ class SplitCluster:
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        own = {name: getattr(self.items, name) for name in ("features", "parts", "names")}
-        return ItemSet._with(**own, cost=self.costs(unit))
+        items = self.items
+        return ItemSet._with(features=items.features, parts=items.parts, names=items.names, cost=self.costs(unit))
 
-    def only(self, kept: IntArray) -> SplitCluster:
-        """Some of the sentences, with the features that they have among all."""
-        some = tuple(self.sentences[i] for i in kept)
-        here = {(one.document, one.start) for one in some}
-        gone = {place: one.full for one in self.sentences if (place := (one.document, one.start)) not in here}
-        dropped = (*self.dropped, *gone.values())
-        return replace(self, sentences=some, learned=self.idf, rows=self.F[kept], dropped=dropped)
+    def only(self, numbers: IntArray) -> SplitCluster:
+        """The sentences of these numbers, with the features that they have among all."""
+        sentences = tuple(self.sentences[i] for i in numbers)
+        origins = {sentence.origin for sentence in sentences}
+        left_out = {x.origin: x.full for x in self.sentences if x.origin not in origins}
+        dropped = (*self.dropped, *left_out.values())
+        return replace(self, sentences=sentences, learned=self.idf, rows=self.F[numbers], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
-        """How much of a budget each sentence takes; with `annotate`, including the first names it needs."""
+        """How much of a budget each sentence takes; with `annotate`, including the names and dates it needs."""
         return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
 
     # Sentences that are the same, or forms of one sentence
@@ -150,7 +151,7 @@ class SplitCluster:
     def twins(self) -> list[int]:
         """For each sentence the first one that has the same words. A set can hold only one of these."""
         first = dict[str, int]()
-        return [first.setdefault(" ".join(sorted(said)), i) for i, said in enumerate(self.words)]
+        return [first.setdefault(" ".join(sorted(tokens)), i) for i, tokens in enumerate(self.words)]
 
     def considered(self, order: Iterable[int]) -> dict[int, int]:
         """Of sentences with the same words, the first in this order, by their twin."""
@@ -162,22 +163,53 @@ class SplitCluster:
     @cached_property
     def forms(self) -> IntArray | None:
         """The number of the sentence that each candidate is a form of; None where each sentence has one form."""
-        number = dict[tuple[int, int], int]()  # all forms of a sentence begin where it does
-        forms = [number.setdefault((one.document, one.start), len(number)) for one in self.sentences]
+        number = dict[tuple[int, int], int]()
+        forms = [number.setdefault(sentence.origin, len(number)) for sentence in self.sentences]
         return np.array(forms) if len(number) < len(self) else None
 
     @property
     def whole(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
-        return (*{(one.document, one.start): one.full for one in self.sentences}.values(), *self.dropped)
+        return (*{sentence.origin: sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     @cached_property
     def named(self) -> list[str]:
-        """Each sentence with the first names that it needs where nothing before it introduces anybody."""
+        """Each sentence with the names and dates that it needs where nothing stands before it.
+
+        "Today" and the like, which can be left out, have no date here: they get one while there is room.
+        """
         if self.listed_language != "English":
             return self.texts
-        documents = self.cluster.documents
-        return [annotated(x.text, unknown_people(x.text, "", documents[x.document].text)) for x in self.sentences]
+        several_years = len({time.year for time in self.times if time is not None}) > 1
+        return [
+            annotated(sentence.text, self.additions(sentence, "", several_years, spare=self.spare_times(sentence.text)))
+            for sentence in self.sentences
+        ]
+
+    def without_spare_times(self, sentence: Sentence) -> Sentence:
+        """A sentence without "today" and the like, where these may be left out."""
+        spans = [
+            (a, b) for a, b in self.spare_times(sentence.full) if not any(a < d and c < b for c, d in sentence.dropped)
+        ]
+        dropped = tuple(sorted([*sentence.dropped, *spans]))
+        return replace(sentence, text=without(sentence.full, dropped), dropped=dropped) if spans else sentence
+
+    def spare_times(self, text: str) -> list[Span]:
+        """The spans of a sentence with "today" and the like, in stories that may be of several days.
+
+        Days of the week stay where no document has a date: no other day in the summary has one, either.
+        """
+        return spare_times(text, any(self.times)) if self.has_several_days and self.is_news else []
+
+    def additions(
+        self, sentence: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
+    ) -> list[Addition]:
+        """The names and dates that a sentence needs after a text, in their order."""
+        written = self.times[sentence.document] if with_dates and self.has_several_days else None
+        source = self.cluster.documents[sentence.document].text
+        names = unknown_people(sentence.text, before.replace("[", "").replace("]", ""), source)
+        dates = [] if written is None else undated_times(sentence.text, before, written.date(), with_year, spare)
+        return sorted([*names, *dates])
 
     @cached_property
     def matters(self) -> Matters:
@@ -203,12 +235,13 @@ class SplitCluster:
         last[last < 3] = 0.0
         return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
 
-    @property
+    @cached_property
     def is_news(self) -> bool:
         """Whether these are stories in English: several documents of no kind, most of which name a day of the week."""
         if self.listed_language != "English" or any(self.kinds):
             return False
-        stories = {k for k, said in zip(self.document_numbers.tolist(), self.words, strict=True) if NEWS_DAYS & {*said}}
+        names_day = [not NEWS_DAYS.isdisjoint(tokens) for tokens in self.words]
+        stories = np.unique(self.document_numbers[names_day])
         return len(stories) >= max(2, STORIES * len(self.cluster.documents))
 
     @property
@@ -218,36 +251,37 @@ class SplitCluster:
             return False
         text = self.cluster.documents[0].text
         gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
-        lines = [text[one.start : one.end] for one in self.sentences[1:]]
-        alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-        return alone >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
+        lines = [text[sentence.start : sentence.end] for sentence in self.sentences[1:]]
+        on_own_lines = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
+        return on_own_lines >= LIST_SHARE * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     @cached_property
     def listed_language(self) -> str | None:
         """The language whose lists of words say which sentences can stand alone."""
-        own = self.cluster.language
-        return listed_language((self.cluster.foreign or "English") if own is None else own)
+        language = self.cluster.language
+        return listed_language((self.cluster.foreign or "English") if language is None else language)
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
         """Why each sentence cannot stand alone, or None; a fault that most of these sentences have is not counted."""
         language = self.listed_language
         lacks = [
-            None if i == self.question else why_not_alone(one.text, language, said, one.kind == "item")
-            for i, (one, said) in enumerate(zip(self.sentences, self.words, strict=True))
+            None if i == self.question else why_not_alone(sentence.text, language, tokens, sentence.kind == "item")
+            for i, (sentence, tokens) in enumerate(zip(self.sentences, self.words, strict=True))
         ]
         if language == "English":
             documents, news = self.document_numbers.tolist(), self.is_news
-            told = [self.times[k] for k in documents]
-            for lack, found in (
+            written = [self.times[k] for k in documents]
+            for lack, has_lack in (
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
-                (Lack.OVERTAKEN, corrected(self.texts, told, documents)),
+                (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
-                (Lack.PASSING, news & passing(self.texts, told, documents)),
+                (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
+                (Lack.PASSING, news & passing(self.texts, written, documents)),
             ):
-                lacks = [old or (lack if has else None) for old, has in zip(lacks, found, strict=True)]
-        usual = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
-        return tuple(None if lack in usual else lack for lack in lacks)
+                lacks = [old or (lack if lacking else None) for old, lacking in zip(lacks, has_lack, strict=True)]
+        common = {lack for lack, n in Counter(lacks).items() if 2 * n > len(lacks)}
+        return tuple(None if lack in common else lack for lack in lacks)
 
     @cached_property
     def alone(self) -> npt.NDArray[np.bool_]:
@@ -257,27 +291,31 @@ class SplitCluster:
     @cached_property
     def kinds(self) -> list[Kind | None]:
         """The kind of each document that has one; mails, and documents that say who speaks, are conversations."""
-        pieces = Counter([*(one.document for one in self.sentences), *(one.document for one in self.set_aside)])
-        turns = Counter(one.document for one in self.set_aside if one.kind == "byline")
+        pieces = Counter([*(x.document for x in self.sentences), *(x.document for x in self.set_aside)])
+        turns = Counter(piece.document for piece in self.set_aside if piece.kind == "byline")
         return [
-            text_kind(one.text, bool(_MAIL.search(one.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
-            for k, one in enumerate(self.cluster.documents)
+            text_kind(document.text, bool(_MAIL.search(document.id)) or turns[k] > max(FEWEST_TURNS, TURNS * pieces[k]))
+            for k, document in enumerate(self.cluster.documents)
         ]
 
     @cached_property
     def question(self) -> int | None:
         """The number of the first question that a conversation asks of everybody, if there is one."""
-        talk = {k for k, kind in enumerate(self.kinds) if kind and kind.name == "talk"}
-        return next((i for i, one in enumerate(self.sentences) if one.document in talk and asks_all(one.text)), None)
+        for i, sentence in enumerate(self.sentences):
+            kind = self.kinds[sentence.document]
+            if kind and kind.name == "talk" and asks_all(sentence.text):
+                return i
+        return None
 
     @cached_property
     def lift(self) -> FloatArray:
         """What is added to log q of sentences that say what such a document is read for, as an abstract does."""
-        told = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
-        for i, one in enumerate(self.sentences if self.listed_language == "English" else ()):
-            kind = self.kinds[one.document]
-            told[i] += 0 if kind is None else (one.start < kind.introduction) + bool(kind.says.search(one.text))
-        return LIFT * told
+        reasons = np.where(np.arange(len(self)) == self.question, 1.0, 0.0)
+        for i, sentence in enumerate(self.sentences if self.listed_language == "English" else ()):
+            kind = self.kinds[sentence.document]
+            if kind is not None:
+                reasons[i] += (sentence.start < kind.introduction) + bool(kind.says.search(sentence.text))
+        return LIFT * reasons
 
     # Times
 
@@ -287,22 +325,28 @@ class SplitCluster:
         return document_times(self.cluster.documents)
 
     @cached_property
+    def has_several_days(self) -> bool:
+        """Whether there are several documents that may be of different days, so that "today" is not one day."""
+        days = {None if time is None else time.date() for time in self.times}
+        return len(self.times) > 1 and (len(days) > 1 or None in days)
+
+    @cached_property
     def order_times(self) -> list[datetime | None]:
         """The times that put documents in order: days of a year ("May 2") where no document says which year."""
         if any(self.times):
             return self.times
         days = document_times(self.cluster.documents, LEAP_YEAR)
-        known = [day for day in days if day is not None]
-        if known and max(known) - min(known) > timedelta(183):  # over New Year's Eve
+        dated = [day for day in days if day is not None]
+        if dated and max(dated) - min(dated) > timedelta(183):  # over New Year's Eve
             days = [day.replace(LEAP_YEAR + 4) if day and day.month < 7 else day for day in days]
         return days
 
     @cached_property
     def when(self) -> IntArray:
         """The place in time of each sentence's document. A document without a time keeps the place that it has."""
-        dated = sorted((time, k) for k, time in enumerate(self.order_times) if time is not None)
-        place, numbers = np.arange(len(self.order_times)), [k for _, k in dated]
-        place[numbers] = sorted(numbers)
+        in_time = [k for _, k in sorted((time, k) for k, time in enumerate(self.order_times) if time is not None)]
+        place = np.arange(len(self.order_times))
+        place[in_time] = sorted(in_time)
         return np.asarray(place[self.document_numbers], np.int64)
 
 
@@ -322,17 +366,15 @@ def document_times(documents: Sequence[Document], year: int | None = None) -> li
 
     A day without a year ("May 2") is of the year of the others, if they all have the same; of `year` if none has.
     """
-    heads = []
-    for one in documents:  # its first lines, without those around its story
-        inside = (block for block in one.blocks or () if block.kind not in OUTSIDE)
-        lines = [one.text[block.start : block.end] for block in islice(inside, 3)]
-        heads.append(head_date(one.text[:2_000].split("\n") if one.blocks is None else lines))
-    given = list(zip(documents, heads, strict=True))
-    times = [parse_date(one.date) or agency_date(one.id) or parse_date(head) for one, head in given]
+    dates, times = list[tuple[str | None, str | None]](), list[datetime | None]()
+    for document in documents:
+        story = (block for block in document.blocks or () if block.kind not in OUTSIDE)
+        lines = [document.text[block.start : block.end] for block in islice(story, 3)]
+        head = head_date(document.text[:2_000].split("\n") if document.blocks is None else lines)
+        dates.append((document.date, head))
+        times.append(parse_date(document.date) or agency_date(document.id) or parse_date(head))
     years = {time.year for time in times if time is not None}
     year = year if not years else years.pop() if len(years) == 1 else None
     if year is None:
         return times
-    return [
-        time or day_in(one.date, year) or day_in(head, year) for time, (one, head) in zip(times, given, strict=True)
-    ]
+    return [time or day_in(date, year) or day_in(head, year) for time, (date, head) in zip(times, dates, strict=True)]

@@ -63,9 +63,9 @@ def train(
     if not isinstance(clusters, Corpus):
         if not clusters:
             raise ValueError("Training needs clusters of documents with reference summaries; found none.")
-        for one in clusters:
-            if not isinstance(one, Cluster):
-                raise TypeError(f"Training needs a list of clusters, found {type(one).__name__}.")
+        for cluster in clusters:
+            if not isinstance(cluster, Cluster):
+                raise TypeError(f"Training needs a list of clusters, found {type(cluster).__name__}.")
         clusters = listed(clusters)
     progress = as_progress(progress)
     identity: dict[str, Any] = {"dpplearn": __version__}
@@ -117,20 +117,20 @@ class TrainingPipeline:
         census, self.kept, self.counts = Census(), list[list[int]](), Counter[str]()
         self.documents, self.languages, without = 0, set[str](), list[str]()
         for record in map(piece_record, self.files):
-            own, kept = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
-            own.add(record["omissions"])
+            source, places = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad), list[int]()
+            source.add(record["omissions"])
             for place, line, name, facts in record["clusters"]:
-                with own.tolerate():
-                    census.see(own.path, line, name)
+                with source.tolerate():
+                    census.see(source.path, line, name)
                     if facts is not None:
                         without += [] if facts["references"] else [str(name or f"number {census.kept}")]
                         self.languages |= {facts["language"]} - {None}
                         self.documents += facts["documents"]
                         self.counts.update(facts["words"])
                         census.kept += 1
-                        kept.append(place)
-            self.kept.append(kept)
-            notes.add(own.omissions)
+                        places.append(place)
+            self.kept.append(places)
+            notes.add(source.omissions)
         self.clusters = census.kept
         self.corpus.check(census, notes, stacklevel=5)
         if without:
@@ -157,13 +157,13 @@ class TrainingPipeline:
             if not old.with_suffix(".npz").exists():
                 old.unlink()  # its shard was lost, so the piece is prepared again
         outs, tasks, done = list[Path](), list[tuple[Path, Path, list[int]]](), 0
-        for file, kept in zip(self.files, self.kept, strict=True):
+        for file, places in zip(self.files, self.kept, strict=True):
             out = self.folder.file("prepared", int(file.stem), ".json")
-            outs += [out] if kept else []
-            if kept and not out.exists():
-                tasks.append((file, out, kept))
+            outs += [out] if places else []
+            if places and not out.exists():
+                tasks.append((file, out, places))
             else:
-                done += len(kept)
+                done += len(places)
         for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (settings, features)):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
@@ -187,13 +187,13 @@ def read_piece(piece: CorpusPiece, out: Path, counted: bool) -> int:
                 "references": referenced,
                 "language": normal_language(cluster.language),
                 "documents": len(cluster.documents),
-                "words": Counter(word for one in documents for word in {*words(one.text)}),
+                "words": Counter(word for document in documents for word in {*words(document.text)}),
             }
             # training is refused if one has no reference, and then nothing else is needed
-            split = split_cluster(cluster, MAX_COMPARED).sentences if referenced else ()
-            whole = {one.name: getattr(cluster, one.name) for one in fields(cluster)}
-            whole["documents"] = [{**vars(one), "blocks": None} for one in cluster.documents]
-            lines.append(json.dumps([entry.place, whole, [[*vars(one).values()] for one in split]]))
+            sentences = split_cluster(cluster, MAX_COMPARED).sentences if referenced else ()
+            whole = {field.name: getattr(cluster, field.name) for field in fields(cluster)}
+            whole["documents"] = [{**vars(document), "blocks": None} for document in cluster.documents]
+            lines.append(json.dumps([entry.place, whole, [[*vars(sentence).values()] for sentence in sentences]]))
         clusters.append([*entry[:3], facts])
     head = json.dumps({"path": str(piece.source.path), "omissions": notes.omissions, "clusters": clusters})
     write_whole(out, "\n".join([head, *lines]).encode())
@@ -206,29 +206,29 @@ def piece_record(file: Path) -> dict[str, Any]:
     return record
 
 
-def read_again(file: Path, kept: Collection[int]) -> Iterator[SplitCluster]:
+def read_again(file: Path, places: Collection[int]) -> Iterator[SplitCluster]:
     """Some clusters of a piece that was read, split as they were."""
     for line in file.read_bytes().splitlines()[1:]:
         place, whole, sentences = json.loads(line)
-        if place in kept:
-            cluster = Cluster(**{**whole, "documents": [Document(**one) for one in whole["documents"]]})
-            yield SplitCluster(cluster, tuple(Sentence(*one) for one in sentences))
+        if place in places:
+            cluster = Cluster(**{**whole, "documents": [Document(**document) for document in whole["documents"]]})
+            yield SplitCluster(cluster, tuple(Sentence(*values) for values in sentences))
 
 
 def prepare_piece(
-    file: Path, out: Path, kept: Sequence[int], settings: SummarizerSettings, features: SentenceFeatures
+    file: Path, out: Path, places: Sequence[int], settings: SummarizerSettings, features: SentenceFeatures
 ) -> int:
     """Write a shard of some clusters of a piece, and a record of them; returns how many they are."""
     examples, sentences, empty = list[tuple[ItemSet, IntArray, float]](), 0, list[str]()
-    for split in read_again(file, kept):
-        own = examples_of(features, split, settings)
-        examples += own
+    for split in read_again(file, places):
+        cluster_examples = examples_of(features, split, settings)
+        examples += cluster_examples
         sentences += len(split)
-        empty += [] if any(Y.size for _, Y, _ in own) else [split.cluster.name]
+        empty += [] if any(Y.size for _, Y, _ in cluster_examples) else [split.cluster.name]
     X, y, weights = zip(*examples, strict=True)
     save_shard(out.with_suffix(".npz"), X, y, weights)
     write_record(out, {"sentences": sentences, "empty": empty})
-    return len(kept)
+    return len(places)
 
 
 def examples_of(
@@ -240,18 +240,18 @@ def examples_of(
     return [(items, Y, 1.0 / len(targets)) for Y in targets]
 
 
-def settle(language: str | None, said: Collection[str], texts: Iterable[str]) -> str | None:
+def settle(language: str | None, spoken: Collection[str], texts: Iterable[str]) -> str | None:
     """The language given, or the one that clusters say; a warning if the first texts seem to be in another."""
     if language is not None:
         return language
-    spoken = sorted(said)
-    if len(spoken) > 1:
+    languages = sorted(spoken)
+    if len(languages) > 1:
         raise ValueError(
-            f"The clusters are in {len(spoken)} languages ({', '.join(spoken)}), and words of one say nothing "
+            f"The clusters are in {len(languages)} languages ({', '.join(languages)}), and words of one say nothing "
             "of another. Train on one: pass language=, or --language."
         )
-    if spoken:
-        return spoken[0]
+    if languages:
+        return languages[0]
     if (other := foreign(islice(texts, SEEN))) is not None:
         warn_user(
             f"The clusters seem to be in {other}, but words will be compared as English ones. "

@@ -218,8 +218,8 @@ def source_date(source: str, head: bool = False) -> str | None:
     >>> source_date("title: Rain\\ndate: 2024-03-15\\n", head=True)
     '2024-03-15'
     """
-    said = (found[1].strip() for pattern in (_IN_HEAD if head else _ON_PAGES) for found in pattern.finditer(source))
-    return next((one for one in islice(said, 200) if parse_date(one) is not None), None)
+    dates = (found[1].strip() for pattern in (_IN_HEAD if head else _ON_PAGES) for found in pattern.finditer(source))
+    return next((date for date in islice(dates, 200) if parse_date(date) is not None), None)
 
 
 def _day_in_figures(text: str) -> datetime | None:

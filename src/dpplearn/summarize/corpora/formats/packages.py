@@ -127,17 +127,17 @@ def read_epub(package: Package, name: str) -> Document:
     container = package.xml("META-INF/container.xml")
     opf = next((item.get("full-path", "") for item in container.iter("rootfile")), "")
     spine, locked = read_spine(package, opf), package.optional("META-INF/encryption.xml")
-    pages, own = list[Part](), list[Part]()
+    pages, story = list[Part](), list[Part]()
     for number, place in enumerate(spine):
         if number < 50 and place.rpartition("/")[2].encode() in locked:
             raise ValueError(f"{package.place} is locked by its seller (DRM), and cannot be read. Give it unlocked.")
         if place in package.members:
             page, leading = read_page(package.read(place), package.place)
             pages += page
-            own += [] if leading else page
+            story += [] if leading else page
     if not pages:
         raise ValueError(f"{package.place} holds no text: the pages of its spine are missing or empty. Get it again.")
-    return Document.of_blocks(name, own or pages, package.title(opf))
+    return Document.of_blocks(name, story or pages, package.title(opf))
 
 
 def read_spine(package: Package, opf: str) -> list[str]:
