@@ -240,8 +240,8 @@ class Summarizer(SummarizerSettings):
             form is the whole sentence, and `dropped` has the spans.
         annotate : bool
             Whether brackets add what the document of a sentence says of a surname that nobody introduced,
-            "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
-            "Thursday [22 October]". In English texts only.
+            "[Vincent] Cochetel", and, where documents are of several days, the dates of its time words, "Thursday [22
+            October]". In news, "today" and the like may be left out instead. In English texts only.
         """
         decoder = check_decoder(self.decoder if decoder is None else decoder)
         diversity, order = check_diversity(diversity), check_choice(order, "order", ORDERS)
