@@ -13,7 +13,7 @@ from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.features import lexrank, mean_similarity
-from dpplearn.summarize.text.units import suited
+from dpplearn.summarize.text.units import suitable_words
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
 
@@ -91,7 +91,7 @@ def test_what_is_kept_has_its_kernel_of_the_whole(model):
     read = model.features_.read(book(150, seed=2))
     kept = first.first_choice(read, model._trained.model, 30, part=50)
     some = read.only(kept)
-    assert (len(some), some.passed) == (30, 120)
+    assert (len(some), some.n_dropped) == (30, 120)
     assert some.sentences == tuple(read.sentences[i] for i in kept)
     np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
 
@@ -101,8 +101,8 @@ def test_all_views_tell_of_the_first_choice(model):
     cluster = book(400, seed=4)
     summary = model.summarize(cluster, 40, "words")
     reasons = summary.explain()
-    assert reasons.passed == 340
-    assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.passed == len(cluster.sentences())
+    assert reasons.n_dropped == 340
+    assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.n_dropped == len(cluster.sentences())
     assert "340 more were left out in a first choice" in reasons.first_choice
     assert reasons.first_choice in str(reasons)
     assert reasons.first_choice in html_report(summary)
@@ -119,7 +119,7 @@ def test_all_views_tell_of_the_first_choice(model):
 def test_copies_are_one_candidate(model, line, kept):
     summary = model.summarize(Cluster.from_texts([line * 4_000]), 100, "words")
     assert len(summary.sentences) == kept
-    assert summary.explain().passed == 4_000 * kept - kept
+    assert summary.explain().n_dropped == 4_000 * kept - kept
     assert summary.note == ""
 
 
@@ -139,7 +139,7 @@ def test_a_share_is_one_of_the_whole_book(model):
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
     assert model.summarize(cluster, "5%", "sentences", decoder="greedy").length == 20
-    assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suited(words))
+    assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suitable_words(words))
 
 
 @pytest.mark.usefixtures("sixty")

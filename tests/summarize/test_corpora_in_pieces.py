@@ -86,9 +86,9 @@ def test_any_field_tells_clusters_in_memory_apart():
     clusters.append(Cluster([Document("a", opening + "Then it stopped.")], ["Rain."]))
     given = ({"language": "english"}, {"split": "b"}, {"reference_ids": ["A"]}, {"id": "c"})
     clusters += [Cluster([Document("a", opening)], ["Rain."], **one) for one in given]
-    found = [json.dumps(reading.listed([one]).identity) for one in clusters]
+    found = [json.dumps(reading.corpus_in_memory([one]).identity) for one in clusters]
     assert len({*found}) == len(clusters)
-    assert json.dumps(reading.listed(clusters[:1]).identity) == found[0]
+    assert json.dumps(reading.corpus_in_memory(clusters[:1]).identity) == found[0]
 
 
 def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):

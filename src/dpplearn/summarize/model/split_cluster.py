@@ -66,7 +66,7 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @property
-    def passed(self) -> int:
+    def n_dropped(self) -> int:
         """How many sentences a first choice left out."""
         return len(self.dropped)
 
@@ -142,7 +142,7 @@ class SplitCluster:
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
         """How much of a budget each sentence takes; with `annotate`, including the first names it needs."""
-        return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
+        return self._costs.get((unit, annotate), lambda: costs(self.texts_with_names if annotate else self.texts, unit))
 
     # Sentences that are the same, or forms of one sentence
 
@@ -167,12 +167,12 @@ class SplitCluster:
         return np.array(forms) if len(number) < len(self) else None
 
     @property
-    def whole(self) -> tuple[str, ...]:
+    def full_texts(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
         return (*{sentence.origin: sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     @cached_property
-    def named(self) -> list[str]:
+    def texts_with_names(self) -> list[str]:
         """Each sentence with the first names that it needs where nothing before it introduces anybody."""
         if self.listed_language != "English":
             return self.texts
@@ -227,7 +227,7 @@ class SplitCluster:
     def listed_language(self) -> str | None:
         """The language whose lists of words say which sentences can stand alone."""
         language = self.cluster.language
-        return listed_language((self.cluster.foreign or "English") if language is None else language)
+        return listed_language((self.cluster.foreign_language or "English") if language is None else language)
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:
