@@ -79,7 +79,7 @@ class Judge:
         allowed = prepared.allowed(np.empty(0, np.int64), np.empty(0, np.int64))
         cost, model = prepared.split.costs("words"), prepared.kernel(0.5)
         limits = check_limits(model.n, cost, budget, exclude=~allowed)
-        sampler, rng = Sampler(model, limits, 0.0, limits.worth), np.random.default_rng(99)
+        sampler, rng = Sampler(model, limits, 0.0, limits.full_cost), np.random.default_rng(99)
         indptr, indices = sample_spectral(sampler.tables, 1_000, rng, expected_size=sampler.mean, n_jobs=1)
         drawn = sparse.csr_array((np.ones(len(indices)), sampler.items[indices], indptr), (1_000, model.n))
         self.parts = [(weight, counts, drawn @ counts) for weight, counts in prepared.agreement]

@@ -18,7 +18,7 @@ from dpplearn import ConditionalDPP, ItemSet
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.decoding.limits import fits
-from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, fitted_from_weights
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments.evaluation import topic_of
@@ -89,7 +89,7 @@ def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress
     place = np.array([len(features.names) - 1, *range(len(features.names) - 1)])
     covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]
     std = model.theta_std_[place]
-    fitted = known_weights(model.theta_[place], settings.rho, 0.0, std, features.names, covariance)
+    fitted = fitted_from_weights(model.theta_[place], settings.rho, 0.0, std, features.names, covariance)
     constants = model.theta_[len(features.names) - 1 :]
     training = {
         "clusters": len(clusters),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log
 
-from brute import subsets
+from brute import event, subsets  # noqa: F401  # the same of fractions
 
 
 def fractions(A):
@@ -59,12 +59,6 @@ def normalized(weights, k=None):
     kept = {Y: w for Y, w in weights.items() if k is None or len(Y) == k}
     total = sum(kept.values())
     return {Y: w / total for Y, w in kept.items()}
-
-
-def event(truth, include=(), exclude=()):
-    """P(include in Y, exclude not in Y)."""
-    include, exclude = set(include), set(exclude)
-    return sum(p for Y, p in truth.items() if include <= set(Y) and not exclude & set(Y))
 
 
 def log_of(p):

@@ -1,16 +1,10 @@
 """Baskets drawn from a kernel that is known, for the tests of kernels."""
 
-import itertools
-
 import numpy as np
 
 from dpplearn import NonsymmetricDPP, Subsets
 
 NAMES = ["bib", "bottle", "cot", "nappy", "pram", "towel"]
-
-
-def all_sets(n):
-    return [Y for k in range(n + 1) for Y in itertools.combinations(range(n), k)]
 
 
 def made_up(n=6, size=3000, seed=0):

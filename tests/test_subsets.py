@@ -21,6 +21,13 @@ def test_sequence(four):
     assert repr(four[:1]) == f"<1 subset of 4 items, with {four[0].size} of them>"
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.uint64])
+@pytest.mark.parametrize(("indptr", "indices"), [([0, 2], [2, 0]), ([0, 3, 1, 3], [0, 1, 2])])
+def test_order_is_checked_in_any_type_of_integers(kind, indptr, indices):
+    with pytest.raises(ValueError, match=r"rise|ascending"):
+        Subsets(np.array(indptr, kind), np.array(indices, kind), 3)
+
+
 def test_slices(four):
     assert [Y.tolist() for Y in four[1:3]] == [[], [1]]
     assert [Y.tolist() for Y in four[::2]] == [[0, 2], [1]]

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-__all__ = ["Latest", "cached_property"]
+__all__ = ["LatestValue", "cached_property"]
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ else:
             return kept[self.attrname]
 
 
-class Latest(Generic[T]):
+class LatestValue(Generic[T]):
     """Keeps one value and its key; several threads may use it at once."""
 
     def __init__(self) -> None:

@@ -154,8 +154,7 @@ def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
 def check_disjoint(include: Items, exclude: Items, n: int) -> tuple[IntArray, IntArray]:
     """Two subsets that share no item."""
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
-    both = np.intersect1d(A, B)
-    if both.size:
+    if A.size and B.size and (both := np.intersect1d(A, B)).size:
         raise ValueError(f"include and exclude must not share items, but both hold {both[0]}.")
     return A, B
 
@@ -228,10 +227,10 @@ def row_lengths(B: Features) -> FloatArray:
     return np.sqrt(square_sums(B))
 
 
-MANY = 10**8  # the default upper bound of counts: more does not fit in memory, or takes longer than a day
+MAX_COUNT = 10**8  # the default upper bound of counts: more does not fit in memory, or takes longer than a day
 
 
-def check_int(x: Any, name: str, *, low: int = 0, high: int | None = MANY) -> int:
+def check_int(x: Any, name: str, *, low: int = 0, high: int | None = MAX_COUNT) -> int:
     """A whole number from `low` to `high`, without an upper bound if that is None."""
     if isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be a whole number, found {x!r}.")

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LISTED = 12  # rows shown of a table
-CUT_AT = 300  # characters shown of a text
-SOME, BRIEF = 3, 60  # entries shown of a list, and characters of an entry, in a `repr`
+TABLE_ROWS = 12  # rows shown of a table
+TEXT_CHARACTERS = 300  # characters shown of a text
+REPR_ENTRIES, REPR_CHARACTERS = 3, 60  # entries shown of a list, and characters of an entry, in a `repr`
 STYLE = (
     "<style>"
     ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
@@ -63,15 +63,15 @@ def brief(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, Mapping | list | tuple) and not hasattr(value, "_asdict"):
         pairs = isinstance(value, Mapping)
-        some = [f"{brief(x)}: {brief(value[x])}" if pairs else brief(x) for x in islice(value, SOME)]
+        some = [f"{brief(x)}: {brief(value[x])}" if pairs else brief(x) for x in islice(value, REPR_ENTRIES)]
         opening, closing = "{}" if pairs else "[]" if isinstance(value, list) else "()"
-        more = f", ... {len(value)} in all" if len(value) > SOME else "," * (opening == "(" and len(value) == 1)
+        more = f", ... {len(value)} in all" if len(value) > REPR_ENTRIES else "," * (opening == "(" and len(value) == 1)
         listed = f"{opening}{', '.join(some)}{more}{closing}"
-        return listed if len(listed) <= 2 * BRIEF else f"<{type(value).__name__} of {len(value)}>"
+        return listed if len(listed) <= 2 * REPR_CHARACTERS else f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)
-    if len(text) <= BRIEF:
+    if len(text) <= REPR_CHARACTERS:
         return text
-    return f"{text[: BRIEF - 2]}…'" if isinstance(value, str) else f"<{type(value).__name__}>"
+    return f"{text[: REPR_CHARACTERS - 2]}…'" if isinstance(value, str) else f"<{type(value).__name__}>"
 
 
 def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # IPython's signature
@@ -82,12 +82,12 @@ def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # 
 def shown(value: Any) -> str:
     """A value as escaped text: floats with four digits, long texts cut."""
     text = f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-    return escape(text if len(text) <= CUT_AT else text[: CUT_AT - 1] + "…")
+    return escape(text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
-    """An HTML table of at most `LISTED` rows, and below it how many more of the `total` there are."""
-    some = [row for _, row in zip(range(LISTED), rows, strict=False)]
+    """An HTML table of at most `TABLE_ROWS` rows, and below it how many more of the `total` there are."""
+    some = [row for _, row in zip(range(TABLE_ROWS), rows, strict=False)]
     if not some:
         return ""
     body = "".join(f"<tr>{''.join(f'<td>{shown(x)}</td>' for x in row)}</tr>" for row in some)

@@ -38,8 +38,8 @@ CONFIG: Any = numba.config  # numba makes its attributes at run time
 USER_FOLDER = CONFIG.CACHE_DIR  # the folder that NUMBA_CACHE_DIR names
 CONSTANTS = ("_precision.py", "sampling/__init__.py")  # files with the constants and records that loops use
 
-TIME = "seconds"  # a file beside the folders of compiled loops: how long a process compiled, for the next one's message
-SPENT: list[float] = []  # seconds that this process took to compile each loop
+TIME_FILE = "seconds"  # beside the folders of compiled loops: how long a process compiled, for the next one's message
+COMPILE_SECONDS: list[float] = []  # seconds that this process took to compile each loop
 
 Function = Callable[..., Any]
 _always: ContextVar[bool] = ContextVar("dpplearn_compile", default=os.environ.get("DPPLEARN_COMPILE") == "always")
@@ -113,7 +113,7 @@ class Loop:
             return self.versions[kinds]
 
     def load_or_compile(self, types: tuple[Any, ...]) -> Function:
-        listener, start = Announcing(), monotonic()
+        listener, start = CompileListener(), monotonic()
         with install_listener("numba:compile", listener):
             try:
                 CONFIG.CACHE_DIR = str(folder())  # numba looks there when it decorates a function, not later
@@ -133,10 +133,10 @@ class Loop:
             finally:
                 CONFIG.CACHE_DIR = USER_FOLDER
                 if listener.heard:
-                    SPENT.append(monotonic() - start)
+                    COMPILE_SECONDS.append(monotonic() - start)
                     with suppress(OSError):
                         if folder().name.startswith("loops-"):  # not a temporary folder
-                            Path(folder().parent, TIME).write_text(f"{sum(SPENT):.1f}")
+                            Path(folder().parent, TIME_FILE).write_text(f"{sum(COMPILE_SECONDS):.1f}")
         return version
 
     @cached_property
@@ -158,16 +158,16 @@ def type_inside_loops(loop: Loop, _: Any) -> Any:
     return numba.typeof(loop.inside)
 
 
-class Announcing(Listener):
+class CompileListener(Listener):
     """Says once that numba compiles; numba does not call it when it loads a version from disk."""
 
     heard = False
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002  # numba's signature
         self.heard = True
-        if not SPENT:
+        if not COMPILE_SECONDS:
             with suppress(OSError, ValueError):
-                notice.took = float(Path(folder().parent, TIME).read_text())
+                notice.took = float(Path(folder().parent, TIME_FILE).read_text())
         notice.announce()
 
     def on_end(self, event: Any) -> None:

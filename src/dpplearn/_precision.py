@@ -19,9 +19,10 @@ UNSURE_PROBABILITY = 1e-6  # a k-DPP of tensors is refused if rounding may chang
 EQUAL_PROBABILITY = 1e-8  # eigenvectors whose probabilities differ by less are known only as a basis of their space
 NEARLY_SURE = 1e-5  # an eigenvalue of I - K below this has lost too many digits, and we use L instead
 ZERO_GAIN = 1e-12  # a Markov chain updates its factor many times, and takes a gain below this share of L_ii for 0
-TIE = 2.0**-22  # log gains that differ by less (2e-7) are ties: past the rank, where items keep a millionth of their
-# own, sums in another order differ by up to 1e-9, and ties must be the same on any processor, compiled or not
-AGAIN = 0.05  # orthogonalize once more (Kahan) if less than this share of a squared length is left: digits were lost
+TIE = 2.0**-22  # log gains that differ by less are ties on every processor, where sums in another order differ by 1e-9
+REORTHOGONAL = (
+    0.05  # if less than this share of a squared length is left, we orthogonalize again to regain digits (Kahan)
+)
 
 
 def rounding(steps: int) -> float:

@@ -167,19 +167,19 @@ class DPP(Determinantal):
         if self._L is not None:
             L = self.L
             # given A we take the Schur complement of L_A; to exclude B we leave out its rows and columns
-            left = given(L, rest, A, impossible(include=A))
+            left = conditional_kernel(L, rest, A, impossible(include=A))
             if A.size and L.diagonal().sum() > WIDE:  # the rounding of the Schur complement would matter
                 rows = project_out(self._operand.factor().rows, rest, A)
                 left = rows @ rows.T
             return self._of(items, _L=left)
-        K = given(self.K, np.concatenate([rest, B]), A, impossible(include=A))
+        K = conditional_kernel(self.K, np.concatenate([rest, B]), A, impossible(include=A))
         # I - K is the marginal kernel of the items that are left out, and B is included among these
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
-        K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible(exclude=B))
+        K = np.eye(rest.size) - conditional_kernel(np.eye(len(K)) - K, kept, gone, impossible(exclude=B))
         return self._of(items, K=(K + K.T) / 2)
 
 
-def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
+def conditional_kernel(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
     """The kernel of `rest` given A, by a Schur complement; raises the error if A has probability 0."""
     if A.size and logdet(M[np.ix_(A, A)]) == -np.inf:
         raise error

@@ -88,8 +88,7 @@ class ImplicitDPP(Frozen):
             to independent exact draws.
         """
         size, generator = check_int(size, "size"), check_rng(rng)
-        if k is not None:
-            k = check_int(k, "k", high=self.n)
+        k = None if k is None else check_int(k, "k", high=self.n)
         burn_in = None if burn_in is None else check_int(burn_in, "burn_in", high=10**10)
         thin = None if thin is None else check_int(thin, "thin", low=1)
         return Subsets._of(*sample_mcmc(self._chain(), size, generator, k, burn_in, thin), self.n)

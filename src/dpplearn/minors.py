@@ -14,7 +14,7 @@ from dpplearn._checks import FloatArray, IntArray, square_sums
 from dpplearn._precision import DIGITS, rounding
 
 SWEEPS = 12  # each sweep halves the exponents by which sizes of rows differ; twelve bring 1e-300 and 1e300 together
-EVERY = slice(None)
+ALL_ITEMS = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +65,25 @@ class TwoSided:
         C, U = (linalg.block_diag(M, np.eye(rows.shape[1])) for M in (self.C, self.U))
         return TwoSided(np.hstack([self.Z, rows]), C, U)
 
-    def block(self, subset: IntArray | slice = EVERY) -> FloatArray:
+    def block(self, subset: IntArray | slice = ALL_ITEMS) -> FloatArray:
         """L_Y."""
         return self.parts(subset)[0] + self.V[subset] @ self.V[subset].T
 
-    def rows(self, subset: IntArray | slice, columns: IntArray | slice = EVERY) -> FloatArray:
+    def rows(self, subset: IntArray | slice, columns: IntArray | slice = ALL_ITEMS) -> FloatArray:
         """The rows of L that belong to Y."""
         return self.left[subset] @ self.Z[columns].T + self.V[subset] @ self.V[columns].T
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
-        return self.rows(EVERY, subset)
+        return self.rows(ALL_ITEMS, subset)
 
-    def parts(self, subset: IntArray | slice = EVERY) -> tuple[FloatArray, FloatArray]:
+    def parts(self, subset: IntArray | slice = ALL_ITEMS) -> tuple[FloatArray, FloatArray]:
         """The skew part of L_Y, and the sizes of the terms whose sums are its entries."""
         left, right = self.left[subset], self.Z[subset]
         N, E = left @ right.T, np.abs(left) @ np.abs(right).T
         return (N - N.T) / 2, (E + E.T) / 2
 
-    def logdet(self, subset: IntArray | slice = EVERY) -> float:
+    def logdet(self, subset: IntArray | slice = ALL_ITEMS) -> float:
         """log det L_Y, -inf if the determinant is 0."""
         V = self.V[subset]
         k = len(V)

@@ -14,9 +14,9 @@ from dpplearn._checks import Features, FloatArray, IntArray, scale_rows
 from dpplearn._linalg import Factor, factor_rows, logdet, reduced_similarity, safe_log, spectrum_wide, to_dense
 from dpplearn._precision import PARALLEL, keeps_digits
 
-ROWS = 16384  # so many rows are converted to float64 at a time
-LARGE = 20_000_000  # features with up to so many entries become dense float64 as a whole
-TOGETHER = 2**17  # so many numbers fit in the processor's cache
+ROWS_AT_ONCE = 16384  # so many rows are converted to float64 at a time
+MAX_DENSE_ENTRIES = 20_000_000  # features with up to so many entries become dense float64 as a whole
+CACHED_NUMBERS = 2**17  # so many numbers fit in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Rows:
         width = self.rows.shape[1]
 
         def blocks(Y: IntArray) -> FloatArray:
-            if sparse.issparse(self.rows) and Y.size * width > LARGE:
+            if sparse.issparse(self.rows) and Y.size * width > MAX_DENSE_ENTRIES:
                 return np.stack([self.block(y) for y in Y])
             B = to_dense(self.scaled(Y.ravel())).reshape(*Y.shape, width)
             A = B @ B.transpose(0, 2, 1)
@@ -142,7 +142,7 @@ class Rows:
         lam = np.maximum(linalg.eigvalsh(A, check_finite=False), 0.0)
         if keeps_digits(lam):
             return alone + float(np.log1p(lam).sum())
-        if n * d <= LARGE or (n <= d and not sparse.issparse(self.rows)):
+        if n * d <= MAX_DENSE_ENTRIES or (n <= d and not sparse.issparse(self.rows)):
             return alone + spectrum_wide(factor_rows(to_dense(self.scaled(scale=scale)))).log_normalizer
         if n <= d:
             return alone + spectrum_wide(factor_kernel(A)).log_normalizer
@@ -152,7 +152,7 @@ class Rows:
         return alone + float(2 * np.log(np.abs(R.diagonal())).sum())
 
     def _blocks(self, scale: FloatArray) -> Iterator[Features]:
-        return (self.scaled(slice(low, low + ROWS), scale) for low in range(0, self.n, ROWS))
+        return (self.scaled(slice(low, low + ROWS_AT_ONCE), scale) for low in range(0, self.n, ROWS_AT_ONCE))
 
 
 Operand: TypeAlias = Dense | Rows
@@ -168,7 +168,7 @@ def many_logdets(
     sizes, values = np.diff(indptr), np.zeros(indptr.size - 1)
     for k in np.unique(sizes[sizes > 0]).tolist():
         every = np.flatnonzero(sizes == k)
-        for some in np.array_split(every, -(-every.size * k * max(k, width) // TOGETHER)):
+        for some in np.array_split(every, -(-every.size * k * max(k, width) // CACHED_NUMBERS)):
             A = blocks(indices[indptr[some, None] + np.arange(k)])
             try:
                 roots = np.asarray(np.linalg.cholesky(A), np.float64).diagonal(axis1=1, axis2=2)

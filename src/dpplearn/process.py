@@ -26,8 +26,8 @@ from dpplearn._run.progress import Progress, showing
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
-ENUMERABLE = 20  # up to so many items all subsets are listed; 2^20 take a second
-MATRIX = 20_000  # up to so many items n x n arrays (3.2 GB) are made
+MAX_ENUMERATED = 20  # up to so many items all subsets are listed; 2^20 take a second
+MAX_MATRIX_ITEMS = 20_000  # up to so many items n x n arrays (3.2 GB) are made
 
 
 class Frozen:
@@ -232,7 +232,7 @@ class Distribution(Frozen, ABC):
         """The given items, or all; raises an error if there are too many for an n x n array."""
         if items is not None:
             return check_items(items, self.n, "items")
-        if self.n > MATRIX:
+        if self.n > MAX_MATRIX_ITEMS:
             raise ValueError(
                 f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
                 "Pass items=[...] for some of them."
@@ -259,7 +259,7 @@ class Distribution(Frozen, ABC):
         Estimate
             A float with a `standard_error`, which is 0 if the value is exact.
         """
-        if self.n <= ENUMERABLE:
+        if self.n <= MAX_ENUMERATED:
             probs = self._all_probs()
             probs = probs[probs > 0.0]
             return Estimate(max(0.0, -float(probs @ np.log(probs))), 0.0)

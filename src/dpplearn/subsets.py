@@ -46,6 +46,7 @@ class Subsets:
         for name, array in (("indptr", indptr), ("indices", indices)):
             if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
                 raise TypeError(f"{name} must be a flat array of integers, found {array.dtype}, shape {array.shape}.")
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)  # unsigned differences would wrap around
         if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
             raise ValueError(f"indptr must rise from 0 to the number of indices ({indices.size}).")
         if indices.size and (indices.min() < 0 or indices.max() >= n):
@@ -55,7 +56,7 @@ class Subsets:
         rising[starts - 1] = True  # numbers may fall between two sets
         if not rising.all():
             raise ValueError("Each subset must list its items in ascending order, none twice; see Subsets.from_lists.")
-        self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)
+        self._keep(indptr, indices, n)
 
     def _keep(self, indptr: IntArray, indices: IntArray, n: int) -> None:
         self.__dict__.update(indptr=frozen(indptr), indices=frozen(indices), n=n)

@@ -5,12 +5,13 @@ import signal
 import numpy as np
 import pytest
 
+from brute import subsets
 from dpplearn import DPP, KernelDPP, NonsymmetricDPP, Subsets
 from dpplearn._run.progress import Progress
 from dpplearn.baskets import Baskets, likelihood
 from dpplearn.baskets.fit import start_factors
 from dpplearn.baskets.likelihood import total_log_prob
-from made_up_baskets import all_sets, at_most_five, made_up
+from made_up_baskets import at_most_five, made_up
 
 ROWS = 2 * [np.empty((0, 0))]
 
@@ -20,7 +21,7 @@ ROWS = 2 * [np.empty((0, 0))]
 def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, monkeypatch):
     rng = np.random.default_rng(0)
     if rows:
-        monkeypatch.setattr(likelihood, "DENSE", 0)
+        monkeypatch.setattr(likelihood, "MAX_DENSE_ITEMS", 0)
     baskets = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)], range(7))
     shard, factors = baskets.distinct, start_factors(baskets, 5, skew_rank, identity, 0)
 
@@ -45,7 +46,7 @@ def test_gradients_are_those_of_finite_differences(identity, rows, skew_rank, mo
 def test_a_fit_finds_the_probabilities_that_baskets_were_drawn_from():
     true, draws = made_up(size=8_000)
     fitted = KernelDPP(nonsymmetric=True, alpha=0.1).fit(draws)
-    sets = Subsets.from_lists(all_sets(6), 6)
+    sets = Subsets.from_lists(subsets(6), 6)
     gap = np.exp(true.log_prob(sets)) - np.exp(fitted.dpp_.log_prob(sets))
     assert np.abs(gap).sum() / 2 < 0.04  # total variation
     assert fitted.log_likelihood_ >= true.log_prob(draws).sum()

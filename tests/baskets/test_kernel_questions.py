@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from brute import subsets
 from dpplearn import KernelDPP, Subsets
 from dpplearn.baskets import completion
-from made_up_baskets import all_sets
 
 
 def test_next_items_have_their_conditional_probabilities(fitted):
@@ -51,7 +51,7 @@ def test_the_strongest_pairs_have_the_counts_of_the_baskets(fitted, draws):
     found = fitted.together(k=3)
     assert [(one.first, one.second) for one in found.attract[:2]] == [(0, 1), (2, 3)]
     assert (found.repel[0].first, found.repel[0].second) == (4, 5)
-    p = {Y: np.exp(fitted.dpp_.log_prob(Y)) for Y in all_sets(6)}
+    p = {Y: np.exp(fitted.dpp_.log_prob(Y)) for Y in subsets(6)}
     for one in (*found.attract, *found.repel):
         i, j = one.first, one.second
         both = sum(i in Y and j in Y for Y in draws)

@@ -76,3 +76,9 @@ def test_items_never_seen_are_named_with_the_nearest(draws):
     low = KernelDPP(rank=3, alpha=0.1).fit([["a", "b", "c"], ["c", "d"], ["d"], ["e", "a"]])
     with pytest.raises(ValueError, match="larger rank"):
         low.recommend(["a", "b", "c"])
+
+
+def test_items_may_be_numbers_of_any_integer_type():
+    rows, catalogue = np.array([[1, 2], [2, 3]], np.uint8), np.arange(1, 5, dtype=np.uint64)
+    assert KernelDPP(alpha=1.0).fit([list(row) for row in rows]).items_.tolist() == [1, 2, 3]
+    assert KernelDPP(alpha=1.0).fit(rows.tolist(), items=catalogue).items_.tolist() == [1, 2, 3, 4]

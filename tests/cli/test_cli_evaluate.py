@@ -9,7 +9,7 @@ from commands import output, run, write, write_lines
 from dpplearn.rouge import score_corpus
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.experiments import systems as systems_module
-from dpplearn.summarize.experiments.evaluation import Scoring, human_scores, shared_documents
+from dpplearn.summarize.experiments.evaluation import Scoring, human_scores
 from dpplearn.summarize.experiments.systems import SYSTEMS
 from dpplearn.summarize.explain.summary import Summary
 
@@ -92,19 +92,6 @@ def test_leave_one_out_never_sees_its_topic(files, tmp_path, monkeypatch):
     output("experiment", "--train", write_lines(tmp_path / "c.jsonl", rows), *options)
     assert {" ".join(sorted(ids)) for ids in seen} == {"a1.x a2.x", "a0.x a0.y a2.x", "a0.x a0.y a1.x"}
     assert json.loads((tmp_path / "details.json").read_text())["systems"]["begin"]["clusters"] == 4
-
-
-def test_shared_documents_are_reported(files, tmp_path):
-    _, train, test = files
-    rows, copied = read_lines(test), read_lines(train)[0]["documents"][0]
-    rows[1]["documents"].append({**copied, "id": "copy", "text": copied["text"].replace(" ", "\n", 3)})
-    path = write_lines(tmp_path / "t.jsonl", rows)
-    options = ("--systems", "begin,dpp-greedy", "--out", tmp_path, "--jobs", 1)
-    said = run("experiment", "--train", train, "--test", path, *options).stderr
-    assert json.loads((tmp_path / "details.json").read_text())["shared_documents"] == {"b1.x": ["copy"]}
-    assert "1 of 3 test clusters" in said
-    numbered = [Cluster.from_texts([text]) for text in ("Rain.", "Snow.")]
-    assert shared_documents(numbered[:1], numbered[1:]) == {}  # both called "1"
 
 
 def test_human_rows():

@@ -1,16 +1,14 @@
 """diversify: the kernel it stands for, its knob, its limits, its reasons, and what it refuses."""
 
 import copy
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-import dpplearn
 from dpplearn import DPP, diversify
 from dpplearn.decoding import greedy_map
+from passed import passed
 
 
 def problem(rng, n=40, d=8):
@@ -128,18 +126,8 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
 
 def test_a_plain_call_passes_few_files_and_functions(rng):
     """So that one who reads it need not hold many in mind."""
-    root, passed = str(Path(dpplearn.__file__).parent), set()
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(root) and frame.f_code.co_name[0] != "<":
-            passed.add((frame.f_code.co_filename, frame.f_code.co_name))
-
     X, scores = rng.standard_normal((500, 32)), rng.random(500)
     diversify(X, scores, k=10)
-    sys.setprofile(note)
-    try:
-        diversify(X, scores, k=10)
-    finally:
-        sys.setprofile(None)
-    assert len({file for file, _ in passed}) <= 8
-    assert 20 < len(passed) <= 35
+    files, functions = passed(lambda: diversify(X, scores, k=10))
+    assert len(files) <= 8
+    assert 20 < len(functions) <= 35

@@ -124,3 +124,9 @@ def test_a_selection_is_frozen_and_travels():
         assert isinstance(again, Selection)
         assert again.log_prob == chosen.log_prob
         assert again.subset.tolist() == [0]
+
+
+def test_the_reason_is_true_of_items_that_fit_without_a_gain():
+    copies = DPP([[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 2.0]])  # item 1 fits at cost 1, but repeats item 0
+    assert greedy_map(copies, [1, 1, 5], 3).reason.endswith("left of the budget (2 of 3) and has a gain")
+    assert greedy_map(copies, [1, 3, 5], 3).reason.endswith("left of the budget (2 of 3)")

@@ -35,7 +35,7 @@ def dense_kernel(X, q, k, b, given):
     U = X / np.where(lengths(X) > 0, lengths(X), 1.0)[:, None]
     distance = 1.0 - U @ U.T
     unit = np.sort(distance, axis=1)[:, min(max(1, len(X) // k), len(X) - 1)]
-    unit = np.maximum(unit, near.FINEST * np.median(unit))
+    unit = np.maximum(unit, near.LEAST_UNIT_SHARE * np.median(unit))
     G = given / lengths(given)[:, None]
     phi = np.exp(-2.0 * (1.0 - np.vstack([U, G]) @ U.T) / unit)
     phi *= np.append(lengths(X) > 0, np.ones(len(G)))[:, None]
@@ -56,7 +56,7 @@ def schur(L, i, chosen):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_gains_are_schur_complements_of_the_dense_kernel(seed, monkeypatch):
-    monkeypatch.setattr(near, "DROPPED", 0.0)
+    monkeypatch.setattr(near, "SMALLEST_ENTRY", 0.0)
     rng = np.random.default_rng(seed)
     n, k, b = int(rng.integers(2, 9)), int(rng.integers(1, 6)), (1.0, 0.6)[seed % 2]
     X, given = rng.standard_normal((n, 3)), rng.standard_normal((seed % 3, 3))
@@ -83,7 +83,7 @@ def test_gains_are_schur_complements_of_the_dense_kernel(seed, monkeypatch):
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_blocks_and_bounds_agree(equal, monkeypatch):
-    monkeypatch.setattr(near, "DROPPED", 0.0)
+    monkeypatch.setattr(near, "SMALLEST_ENTRY", 0.0)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((900, 6))
     q = np.ones(900) if equal else rng.lognormal(0.0, 0.5, 900)

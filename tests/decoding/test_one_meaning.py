@@ -92,9 +92,9 @@ def hold(name, X, tmp_path):
 def small_blocks(monkeypatch):
     """Blocks of 8 items from pools of 32, and passes over 16 rows: few items see what many would."""
     monkeypatch.setattr(engine.ArrayOps, "start", 8)
-    monkeypatch.setattr(engine, "WHOLE", 0)
-    monkeypatch.setattr(engine, "POOL", 32)
-    monkeypatch.setattr(engine, "PASS", 16)
+    monkeypatch.setattr(engine, "SMALL_ENTRIES", 0)
+    monkeypatch.setattr(engine, "POOL_SIZE", 32)
+    monkeypatch.setattr(engine, "ROWS_PER_PASS", 16)
 
 
 @pytest.mark.parametrize("call", [*CALLS, *PAST])
@@ -126,7 +126,7 @@ LARGE = {
 @pytest.mark.parametrize("call", [{}, {"nugget": 0.1}, {"given": [1, 2]}, {"gain": "log"}])
 @pytest.mark.parametrize("name", LARGE)
 def test_a_selection_does_not_keep_large_embeddings_alive(name, call, rng, monkeypatch):
-    monkeypatch.setattr(sys.modules["dpplearn.decoding.diversify"], "BORROWED", 2**20)
+    monkeypatch.setattr(sys.modules["dpplearn.decoding.diversify"], "MAX_HELD_BYTES", 2**20)
     X = rng.integers(-16, 17, (24_000, 16)) / 8.0
     E, s = LARGE[name](X), rng.random(24_000)
     asked = diversify(E, s, k=5, **call)

@@ -67,7 +67,7 @@ def test_ten_thousand_in_one_pass(rng):
     assert scores[feed[:100]].mean() > scores[by_score[:1000]].mean()  # relevance is kept
     places = np.empty(10_000)
     places[feed] = np.arange(10_000)
-    assert (places[by_score] >= np.arange(10_000) - module.AHEAD).all()  # nothing comes far before its time
+    assert (places[by_score] >= np.arange(10_000) - module.MOST_COMPARED).all()  # nothing comes far before its time
 
 
 def test_what_was_shown_counts(rng):
@@ -89,3 +89,7 @@ def test_what_was_shown_counts(rng):
 def test_what_a_feed_does_not_know(other):
     with pytest.raises(ValueError, match=f"so it knows no {next(iter(other))}"):
         diversify(np.eye(3), window=2, **other)
+
+
+def test_the_reason_counts_items():
+    assert diversify(np.eye(3), window=2, k=1).reason == "the size limit of 1 item is reached"

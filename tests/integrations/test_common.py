@@ -1,7 +1,6 @@
 """What all adapters share, without any framework."""
 
 import importlib
-import socket
 import sys
 
 import numpy as np
@@ -32,9 +31,7 @@ def test_every_skipped_candidate_is_in_one_note():
 
 
 def test_token_budget_without_a_counter_is_estimated_and_told_once(recwarn):
-    """Without the network, as all tests here; tiktoken would fetch its tables."""
-    with pytest.raises(OSError, match="the network is cut"):
-        socket.create_connection(("127.0.0.1", 9))
+    """Without the network, as all tests; tiktoken would fetch its tables."""
     warn_estimated.cache_clear()
     chooser = Chooser(max_tokens=3)
     for _ in range(3):

@@ -37,15 +37,6 @@ def test_what_is_not_a_work_folder_is_refused(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_half_written_files_are_removed_when_work_goes_on(tmp_path):
-    work = WorkFolder(tmp_path / "work", {}).__enter__()
-    (work.path / ".0123.tmp").touch()
-    with pytest.raises(KeyboardInterrupt):
-        work.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    with WorkFolder(tmp_path / "work", {}) as work:
-        assert not list(work.path.glob("*.tmp"))
-
-
 def test_other_work_is_told_by_what_differs(tmp_path):
     was = {"options": {"budget": 30, "unit": "words"}, "corpus": ["a.jsonl", 10], "explain": False}
     now = {**was, "options": {"budget": 31, "unit": "words"}}

@@ -100,24 +100,6 @@ def test_none_or_all_chosen(chosen):
     assert abs(model.theta_[1]) < 0.05
 
 
-def test_columns_with_one_value():
-    table = people(0)
-    X, y = read(table, features=["pubs", "only"])
-    assert X[0].names == ("pubs",)
-    for same in (np.full(400, 0.1), np.ones(400, int), np.zeros(400, bool)):
-        with pytest.warns(UserWarning, match="'same' has the same value in every row, .*: it has no weight"):
-            X, y = read(table | {"same": same}, features=["same", "pubs"])
-        assert ConditionalDPP(nugget=0.4).fit(X, y).feature_names_in_.tolist() == ["constant", "pubs"]
-    ones, _ = read(table | {"one": np.ones(400)}, features=["one"])  # a model without features
-    assert ones[0].names == ("one",)
-    with pytest.warns(UserWarning, match="'only' has the same value in every row, so that it makes all items alike"):
-        read(table, phi=["only"])
-    with pytest.raises(ValueError, match="nothing is left to learn"):
-        read(table, features=["only"])
-    five = [ItemSet(np.column_stack([x.features[:, 0], np.full(x.n, 5.0)]), phi=x.phi) for x in X]
-    assert ConditionalDPP(nugget=0.4).fit(five, y).feature_names_in_.tolist() == ["x0", "x1"]  # 5 is a constant too
-
-
 @pytest.mark.parametrize("size", [1e101, 1e160, 1e300])
 @pytest.mark.parametrize("options", [{}, {"given_size": True}])
 def test_features_too_large_are_refused(size, options, rng):

@@ -135,3 +135,8 @@ def test_bad_long_tables(change, options, error, message):
     settings = {"group": "query", "features": ["score"], "phi": ["x", "y"], "chosen": "clicked", **options}
     with pytest.raises(error, match=message):
         ItemSet.from_long({**long_table(), **change}, **settings)
+
+
+def test_names_of_columns_may_come_from_an_iterator():
+    X = ItemSet.from_long(long_table(), group="query", features=iter(["score", "one"]), phi=["x", "y"])
+    assert X[0].names == ("score", "one")

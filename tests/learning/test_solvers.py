@@ -1,17 +1,14 @@
 """Where the maximum is hard to find, or not there: warm starts, raw columns, many features, weights nothing holds."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import dpplearn
 from brute_learning import THETA, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import fit
 from dpplearn.learning.similarity import Similarity
+from passed import passed
 
 
 @pytest.fixture(scope="module")
@@ -121,22 +118,6 @@ def test_a_mixture_of_one_part_learns_rho_and_the_nugget():
     assert best == pytest.approx(posterior_of(X, y, model.similarity_.w), abs=1e-5)
     grid = [[a, b, 1 - a - b] for a in (0.01, own * 0.9, own * 1.1, 0.5) for b in (0.01, every * 0.9, every * 1.1, 0.4)]
     assert best >= max(posterior_of(X, y, w) for w in grid if w[2] > 0) - 1e-6
-
-
-def passed(call):
-    """The files of this package, and the functions in them, that a call runs through."""
-    root, found = str(Path(dpplearn.__file__).parent), set()
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(root) and frame.f_code.co_name[0] != "<":
-            found.add((frame.f_code.co_filename, frame.f_code.co_name))
-
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return {file for file, _ in found}, found
 
 
 @pytest.mark.parametrize(("similarity", "most_files", "most_functions"), [("fixed", 14, 70), ("mixture", 17, 100)])

@@ -58,6 +58,8 @@ def test_reference_levels_and_errors_of_a_learned_nugget():
     assert shown.facts["reference levels"] == "genre=rock"
     own = next(row for row in shown.tables[1].rows if row[0] == "own (nugget)")
     low, high = model.similarity_.intervals()["own"]
+    narrow = model.similarity_.intervals(level=0.5)["own"]
+    assert low < narrow[0] < model.similarity_.weights["own"] < narrow[1] < high
     expected = [model.similarity_.weights["own"], model.similarity_.std["own"], low, high]
     assert [float(x) for x in own[1:]] == pytest.approx(expected, abs=0.006)
     free = model.theta_.size + len(model.similarity_.weights) - 1

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dpplearn import ConditionalDPP, ItemSet, KernelDPP
+from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.learning import load_shard, save_shard
 from playlists import GENRES, playlists
 
@@ -181,11 +181,3 @@ def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
 def test_columns_that_are_none(values, error, message):
     with pytest.raises(error, match=message):
         ItemSet.from_long({"v": values, "g": ["a", "b", "c"]}, group=None, features=["v"], phi=["g"])
-
-
-def test_labels_that_differ_only_in_blanks_or_capitals_are_named():
-    table = {"g": ["Bib", "bib ", "cot", "Bib"], "v": [1.0, 2.0, 3.0, 4.0]}
-    with pytest.warns(UserWarning, match=r"'g' has both 'Bib' and 'bib ', which differ only in blanks or capitals"):
-        ItemSet.from_long(table, group=None, features=["v", "g"])
-    with pytest.warns(UserWarning, match=r"catalogue has both 'Bib' and 'bib ' \(2 such pairs\)"):
-        KernelDPP(alpha=1.0).fit([["Bib", "cot"], ["bib ", "COT"], ["cot"]])

@@ -62,14 +62,3 @@ def test_a_sealed_folder_is_read(named, compiled, monkeypatch):
     finally:
         for path in [named, *named.rglob("*")]:
             path.chmod(0o700)
-
-
-@pytest.mark.usefixtures("named")
-def test_without_any_folder_loops_are_compiled_in_memory(compiled, monkeypatch):
-    def refuse(**_):
-        raise PermissionError
-
-    monkeypatch.setattr(_numba, "TemporaryFile", refuse)
-    monkeypatch.setattr(_numba, "TemporaryDirectory", refuse)
-    with pytest.warns(RuntimeWarning, match="could not be read from disk or kept there"):
-        assert compiled()

@@ -136,13 +136,6 @@ def test_same_seed_same_samples_whatever_the_threads(method):
     assert KDPP(dpp, 7).sample(9_000, rng=5, n_jobs=1) == KDPP(dpp, 7).sample(9_000, rng=5, n_jobs=3)
 
 
-def test_what_was_sampled_before_does_not_matter():
-    dpp = DPP(random_kernel(60, np.random.default_rng(1)))
-    first = dpp.sample(2, rng=0)
-    dpp.sample(50_000, rng=1)  # builds the alias tables
-    assert dpp.sample(2, rng=0) == first
-
-
 def test_mcmc_starts_where_no_random_set_would(rng):
     """Rank 5 among 300 items: a random set of 5 is nearly singular; the greedy start never is."""
     B = rng.standard_normal((300, 5)) * np.exp(3 * rng.standard_normal((300, 1)))

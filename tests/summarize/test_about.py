@@ -14,13 +14,11 @@ from dpplearn.summarize.model.about import (
     REASON,
     STRENGTH,
     WALK_STEPS,
-    Question,
     asked_words,
     direct_relevance,
     matching_words,
     spread_relevance,
 )
-from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.tfidf import Numbered
 
 
@@ -113,34 +111,6 @@ def test_a_question_that_nothing_mentions_is_told(bundled, language):
     assert "No sentence mentions “zebra”" in found.note
     assert found.text == bundled.summarize(cluster, 60, "words").text
     assert found.to_dict()["note"] == found.note
-
-
-def test_of_two_topics_the_question_picks_its_own(bundled):
-    bridge = ["The Orlin bridge was opened to traffic on Monday. Drivers pay a toll of two crowns at its gates.",
-              "Queues formed at the gates of the Orlin bridge. The toll will be two crowns for cars."]  # fmt: skip
-    wolf = ["Farmers in Teva lost forty sheep to wolves. Hunters may shoot a wolf from Friday.",
-            "A pack of wolves killed sheep near Teva. Farmers asked for fences and for hunters."]  # fmt: skip
-    cluster = Cluster.from_texts([bridge[0], wolf[0], bridge[1], wolf[1]])
-    for question, own in (("wolves and sheep", {1, 3}), ("tolls on a bridge", {0, 2})):
-        found = bundled.summarize(cluster, 2, "sentences", about=question)
-        assert {one.document for one in found.sentences} <= own
-        assert len(found.sentences) == 2
-
-
-@pytest.mark.parametrize(
-    ("texts", "question", "own"),
-    [
-        (["Il ponte è stato aperto lunedì.", "I lupi hanno ucciso quaranta pecore."], "Quante pecore?", 1),
-        (["Η γέφυρα άνοιξε τη Δευτέρα.", "Οι λύκοι σκότωσαν σαράντα πρόβατα."], "λύκος", 1),
-        (["הגשר נפתח ביום שני.", "הזאבים הרגו ארבעים כבשים."], "זאבים", 1),
-        (["पुल सोमवार को खुला।", "भेड़ियों ने चालीस भेड़ें मारीं।"], "भेड़िये", 1),
-        (["افتتح الجسر يوم الاثنين.", "قتلت الذئاب أربعين خروفا."], "ذئاب", 1),
-        (["大桥周一通车。", "狼群咬死了四十只羊。"], "狼", 1),
-    ],
-)  # fmt: skip
-def test_any_language(texts, question, own):
-    read = split_cluster(Cluster.from_texts(texts))
-    assert int(Question.of(read, question).lift.argmax()) == own
 
 
 def test_what_is_no_question_is_refused(bundled):

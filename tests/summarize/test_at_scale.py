@@ -13,14 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn._run.progress import Progress
-from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import CommandProgress
-from dpplearn.learning.files import load_shard
 from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
-from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import TrainingPipeline, examples_of
-from waiting import die
 
 EXAMPLE = Cluster.example()
 
@@ -53,34 +48,6 @@ def numbers(summarizer):
 @pytest.fixture(scope="module")
 def truth(corpus):
     return numbers(fit(open_corpus(corpus)))
-
-
-def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
-    """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
-    kept, real = {}, TrainingPipeline.prepare
-
-    def prepare(self, settings, features):
-        prepared = real(self, settings, features)
-        kept["shards"] = [load_shard(path) for path in prepared[0]]
-        return prepared
-
-    monkeypatch.setattr(TrainingPipeline, "prepare", prepare)
-    for features in ("paper", "general"):
-        kept.clear()
-        summarizer = fit(open_corpus(corpus), settings={"features": features})
-        splits = map(split_cluster, read_clusters(corpus))
-        own = (examples_of(summarizer.features_, split, summarizer.settings) for split in splits)
-        X, y, w = zip(*(one for some in own for one in some), strict=True)
-        shards = kept["shards"]
-        assert [w for shard in shards for w in shard.weights.tolist()] == list(w)
-        for items, Y, (found, Z) in zip(
-            X, y, ((x, Z) for s in shards for x, Z in zip(s.item_sets, s.subsets, strict=True)), strict=True
-        ):
-            assert np.array_equal(Y, Z)
-            for name in ("features", "cost"):
-                assert np.array_equal(getattr(items, name), getattr(found, name)), name
-            assert np.array_equal(items.similarity_matrix(), np.minimum(found.similarity_matrix(), 1.0))
-            assert (items.phi != found.phi).nnz == 0
 
 
 @pytest.mark.parametrize("kind", ["list", "files", "processes"])
@@ -178,21 +145,6 @@ def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_pa
     assert not work.exists()
 
 
-def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path):
-    work = tmp_path / "work"
-    with pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=work, progress=Stops(20), settings={"rho": 0.2})
-    with pytest.raises(ValueError, match=r"begun with another rho"):
-        fit(open_corpus(corpus), work=work, settings={"rho": 0.1})
-    with pytest.warns(UserWarning, match="begun anew"), pytest.raises(KeyboardInterrupt):
-        fit(open_corpus(corpus), work=work, anew=True, progress=Stops(2))
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(ValueError, match="must be an empty folder"):
-        fit(open_corpus(corpus), work=tmp_path / "mine")
-    assert (tmp_path / "mine" / "thesis.txt").exists()
-
-
 def run(*arguments):
     return CliRunner().invoke(main, [*map(str, arguments)])
 
@@ -249,8 +201,3 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     assert found.training_["clusters"] == 30
     assert numbers(found)[3:] == truth[3:]  # shards end elsewhere: the same sums in another order
     np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
-
-
-def test_workers_that_always_die_are_reported():
-    with open_workers(None, 2) as workers, pytest.raises(ChildProcessError, match="ended early"):
-        list(workers.each(die, [1]))

@@ -1,7 +1,5 @@
 """The baselines of section 7.3 against their definitions."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -10,13 +8,11 @@ from dpplearn.summarize import Cluster, SentenceFeatures
 from dpplearn.summarize.experiments.systems import (
     Logistic,
     begin,
-    fit_logistic,
     lexrank_items,
     mmr_items,
     random_items,
     submod_items,
 )
-from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.text.units import costs
 
 
@@ -56,12 +52,6 @@ def test_begin_fills_the_budget(read):
     assert len(begin(read, 45, "words").split()) == 45
     assert begin(read, 1, "sentences") == read.texts[0]
     assert begin(read, 10**6, "bytes") == "\n".join(read.texts)
-
-
-def test_lexrank_takes_the_most_central(read):
-    assert lexrank_items(read, 1, "sentences").tolist() == [int(lexrank(read.phi).round(10).argmax())]
-    items = lexrank_items(read, 80, "words")
-    assert max(read.C[a, b] for a, b in combinations(items, 2)) < 0.7
 
 
 def brute_mmr(read, q, tradeoff, budget):
@@ -114,19 +104,3 @@ def test_logistic_regression_finds_what_its_labels_follow(reads):
     assert DPP.from_quality(q, np.eye(q.size)).marginals == pytest.approx(p)
     assert model.dpp(0.3, reads[0], 60, "words").size
     assert np.all(Logistic.fit(reads[:1], [np.arange(0)]).w == 0)  # nothing to tell apart
-
-
-def test_the_tradeoff_is_the_best_on_held_out_clusters(reads):
-    targets = [np.flatnonzero([s.position == 1 for s in one.sentences]) for one in reads]
-    # lambda is small where a score falls with what is alike, and larger where it rises
-    diverse = [lambda lines, one=one: -redundancy(one, lines) for one in reads]
-    alike = [lambda lines, one=one: redundancy(one, lines) for one in reads]
-    low = fit_logistic(reads, targets, diverse, 60, "words").tradeoff
-    high = fit_logistic(reads, targets, alike, 60, "words").tradeoff
-    assert low < high
-    assert fit_logistic(reads[:1], targets[:1], alike[:1], 60, "words").tradeoff == 0.5
-
-
-def redundancy(read, lines):
-    items = [read.texts.index(line) for line in lines]
-    return sum(read.C[a, b] for a, b in combinations(items, 2)) / max(len(items), 1)

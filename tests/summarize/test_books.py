@@ -1,6 +1,5 @@
 """Very many sentences: the same features without an n x n matrix, a first choice, the exact model on what remains."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -8,11 +7,8 @@ import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize import summarizer as summarizer_module
-from dpplearn.summarize.experiments.systems import lexrank_items
-from dpplearn.summarize.explain.summary import html_report
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
-from dpplearn.summarize.model.features import lexrank, mean_similarity
 from dpplearn.summarize.text.units import suitable_words
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
@@ -38,17 +34,6 @@ def sixty(monkeypatch):
     """A first choice keeps 60 sentences, from parts of 50."""
     monkeypatch.setattr(summarizer_module, "EXACT", 60)
     monkeypatch.setattr(summarizer_module, "first_choice", partial(first.first_choice, part=50))
-
-
-def test_centrality_of_rows_is_that_of_their_cosines(model):
-    read = model.features_.read(book(300))
-    C, n = read.C, len(read)
-    np.testing.assert_allclose(mean_similarity(read.phi), (C.sum(axis=1) - 1.0) / (n - 1), rtol=1e-12)
-    walk = np.eye(n) - 0.85 * C / C.sum(axis=1)
-    np.testing.assert_allclose(lexrank(read.phi), np.linalg.solve(walk, np.full(n, 0.15)), rtol=1e-12)
-    one = read.phi[[0]]
-    np.testing.assert_allclose(mean_similarity(one), [0.0], atol=1e-15)
-    np.testing.assert_allclose(lexrank(one), [1.0], rtol=1e-12)
 
 
 def gain(L, Y, i):
@@ -85,51 +70,6 @@ def test_the_other_places_are_for_sentences_with_likely_words(model):
     assert kept.size == 20 == len(set(kept.tolist()))
     best = np.argsort(-np.array(wanted), kind="stable")[:6]
     assert set(best.tolist()) <= set(kept.tolist())
-
-
-def test_what_is_kept_has_its_kernel_of_the_whole(model):
-    read = model.features_.read(book(150, seed=2))
-    kept = first.first_choice(read, model._trained.model, 30, part=50)
-    some = read.only(kept)
-    assert (len(some), some.n_dropped) == (30, 120)
-    assert some.sentences == tuple(read.sentences[i] for i in kept)
-    np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
-
-
-@pytest.mark.usefixtures("sixty")
-def test_all_views_tell_of_the_first_choice(model):
-    cluster = book(400, seed=4)
-    summary = model.summarize(cluster, 40, "words")
-    reasons = summary.explain()
-    assert reasons.n_dropped == 340
-    assert len(reasons.chosen) + len(reasons.best_left_out(None)) + reasons.n_dropped == len(cluster.sentences())
-    assert "340 more were left out in a first choice" in reasons.first_choice
-    assert reasons.first_choice in str(reasons)
-    assert reasons.first_choice in html_report(summary)
-    assert f"{len(summary.sentences)} sentences of 400" in html_report(summary)
-    said = json.loads(json.dumps(summary.to_dict()))["explanation"]["first_choice"]
-    assert said == {"left_out": 340, "reason": reasons.first_choice}
-    again = model.summarize(cluster, 40, "words")
-    assert again.text == summary.text
-    prepared = model.prepare(cluster)
-    assert model.summarize(prepared, 40, "words", include=[7]).sentences.count(prepared.split.sentences[7]) == 1
-
-
-@pytest.mark.parametrize(("line", "kept"), [("It rained all day. ", 1), ("So. No. Why. ", 3)])
-def test_copies_are_one_candidate(model, line, kept):
-    summary = model.summarize(Cluster.from_texts([line * 4_000]), 100, "words")
-    assert len(summary.sentences) == kept
-    assert summary.explain().n_dropped == 4_000 * kept - kept
-    assert summary.note == ""
-
-
-def test_what_compares_every_two_says_how_many_it_takes(model):
-    many = book(5_100)
-    with pytest.raises(ValueError, match="at most 5,000 sentences"):
-        Summarizer().fit([Cluster(many.documents, ["Bano."])])
-    read = model.features_.read(many)
-    with pytest.raises(ValueError, match=r"at most 5,000 sentences.*Summarizer\.summarize takes more"):
-        lexrank_items(read, 10, "words")
 
 
 @pytest.mark.usefixtures("sixty")

@@ -67,12 +67,6 @@ def test_a_document_without_sentences_offers_the_next_best(text, kept):
     assert texts(Cluster.from_texts([text])) == kept
 
 
-def test_a_sentence_that_only_announces_a_list_is_none():
-    cluster = read("a.md", "You need these things:\n\n- A lamp is needed at night.\n\nHe said this: it rained.")
-    assert texts(cluster) == ["A lamp is needed at night.", "He said this: it rained."]
-    assert [x.text for x in cluster.candidates().set_aside] == ["You need these things:"]
-
-
 STORY = "The dam at Hollow Creek broke on Monday. Two bridges were lost."
 
 
@@ -99,10 +93,6 @@ def test_a_paragraph_is_the_same_in_other_marks_in_any_script(story):
     changed = f"{story[:-1]} 2031."
     found = Cluster.from_texts([story, again, changed]).candidates()
     assert {(x.document, x.reason) for x in found.set_aside} == {(1, "repeated from document 1")}
-
-
-def test_short_paragraphs_may_be_the_same_by_chance():
-    assert len(texts(Cluster.from_texts(["Nobody was hurt.", "Nobody was hurt."]))) == 2
 
 
 PAGES = [
@@ -136,64 +126,6 @@ def test_a_story_that_most_papers_took_from_an_agency_is_no_boilerplate():
     assert len(found) == 5 + 3 + 1
 
 
-def test_courtesies_are_no_candidates():
-    cluster = Cluster.from_texts(
-        ["Hello all,\n\nthanks a lot for the plans. The pier needs nine new posts. Looking forward to your answer!"]
-    )
-    assert texts(cluster) == ["The pier needs nine new posts."]
-    assert [x.code for x in cluster.candidates().set_aside] == ["no-sentence"] * 3
-    assert texts(Cluster.from_texts(["Thank you for the plans."])) == [
-        "Thank you for the plans."
-    ]  # nothing else is there
-
-
-def test_a_quotation_from_the_same_page_counts_once():
-    post = "Never leave wet nets in the boathouse, because the ropes rot within a single winter."
-    quote = "Posted by Old Salt on Monday: Never leave wet nets in the boathouse, because the ropes rot."
-    made = [
-        ("paragraph", post),
-        ("quotation", quote),
-        ("quotation", post),
-        ("paragraph", "I hang mine under the roof."),
-    ]
-    cluster = Cluster([document("a", *made)])
-    assert texts(cluster) == [post, "I hang mine under the roof."]
-    assert [x.code for x in cluster.candidates().set_aside] == ["repeated"] * 2
-    other = [("paragraph", post), ("quotation", "Old nets are the best nets, because the ropes rot slowly in salt.")]
-    assert len(texts(Cluster([document("a", *other)]))) == 2
-
-
-HEADLINES = [
-    "Frost blackens vines along lower Orla", "Ferry crew shelves strike until June", "Why the pier matters",
-    "Chess prodigy stuns world number one", "Regulator probes fuel prices", "Gallery: the frost from above",
-    "Beavers thrive near northern capital", "Twelve ways to mend a net",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_a_list_of_headlines_offers_those_that_may_state_something(between):
-    found = texts(Cluster.from_texts([between.join(HEADLINES)]))
-    assert set(found) == {HEADLINES[i] for i in (0, 1, 3, 4, 6)}
-
-
-def test_a_doubtful_piece_stands_where_it_is_one_of_the_sentences_of_a_paragraph():
-    doubtful = "More delays ahead for commuters."
-    alone, among = ([("paragraph", doubtful), ("paragraph", "The boats lie idle in the bay.")],
-                    [("paragraph", f"The boats lie idle in the bay. {doubtful}")])  # fmt: skip
-    assert doubtful not in texts(Cluster([document("a", *alone)]))
-    assert doubtful in texts(Cluster([document("a", *among)]))
-    assert "Patents." not in texts(Cluster([document("a", ("paragraph", "The boats lie idle in the bay. Patents."))]))
-
-
-def test_items_that_go_on_where_the_one_before_ends_are_no_sentences():
-    text = "You must publish these with every copy:\n\n(a) the name of the owner;\n(b) the date; and\n"
-    text += "(c) a list of what you changed.\n"
-    told = Cluster.from_texts([text + "\nAll that you measure is yours."]).candidates()
-    assert [sentence.text for sentence in told.sentences] == ["All that you measure is yours."]
-    alone = Cluster.from_texts(["- it rained all day.\n- nobody was hurt.\n"]).candidates()
-    assert [sentence.text for sentence in alone.sentences] == ["it rained all day.", "nobody was hurt."]
-
-
 NEWS = "The river rose by a metre on Monday after the storm. Nine roads in the valley were closed to cars."
 FLUSS = "Der Fluss stieg am Montag nach dem Sturm um einen Meter an. Neun Straßen im Tal wurden für Autos gesperrt."
 
@@ -210,12 +142,3 @@ def test_where_most_is_in_one_language_the_rest_is_set_aside():
     assert len(texts(Cluster.from_texts([f"{other} He is Herr von und zu Stein, and is not amused."]))) == 2
     assert len(texts(Cluster.from_texts([NEWS, FLUSS]))) == 4  # neither is most of it
     assert len(texts(Cluster.from_texts([NEWS, other, "Bravo! Neun Straßen."]), keep_all=True)) == 5
-
-
-def test_names_with_small_words_of_other_languages_do_not_tell_a_language():
-    czech = "Voda zničila hotel (Los Molinos), školy surfování, balkón El Mirador, pláž Las Olas a domy Del Mar."
-    more = "Když přišla voda, lidé byli v domě a nevěděli, že se to stalo, ale byli tam jen tři, jak to bylo i jinde."
-    assert (
-        len(texts(Cluster.from_texts([f"{czech}\n\n{more}", f"{more} Pak už tam nebylo nic, co by bylo jako dřív."])))
-        == 4
-    )

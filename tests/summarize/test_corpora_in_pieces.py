@@ -1,14 +1,13 @@
 """Corpora as streams: the same clusters in pieces, whatever the kind of files, and told from others."""
 
 import gzip
-import json
 import pickle
 
 import pytest
 
-from corpus_files import RAIN, lines, write
-from dpplearn.summarize import Cluster, Document, SkippedWarning, open_corpus, read_clusters
-from dpplearn.summarize.corpora import reading
+from commands import write
+from corpus_files import RAIN, lines
+from dpplearn.summarize import SkippedWarning, open_corpus, read_clusters
 
 
 def made_up(n):
@@ -58,39 +57,6 @@ def test_bad_clusters_of_a_stream_are_named_by_their_place(tmp_path, kind):
         assert len(list(open_corpus(path, skip_bad=True))) == 68
 
 
-def test_packed_files_that_were_cut_short(tmp_path):
-    data = lines(*made_up(200)).encode()
-    path = write(tmp_path / "c.jsonl.gz", gzip.compress(data)[:-20])
-    with pytest.raises(ValueError, match=r"whole gzip file.*leave it out"):
-        list(open_corpus(path))
-
-
-def test_corpora_that_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="No file matches"):
-        open_corpus(tmp_path / "*.jsonl")
-    with pytest.raises(ValueError, match=r"has the language 'czech'\. Found english, german"):
-        list(open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(4))), language="czech"))
-
-
-def test_long_lines_end_a_piece(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpplearn.summarize.corpora.source.PIECE_BYTES", 300)
-    corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(9)).rstrip("\n")))
-    assert len(list(corpus.pieces(corpus.notes()))) > 3
-    assert [one.id for one in corpus] == [f"c{k}" for k in range(9)]
-
-
-def test_any_field_tells_clusters_in_memory_apart():
-    opening = "It rained for days. " * 10
-    kinds = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"}, {"blocks": [(0, 19, "heading")]})
-    clusters = [Cluster([Document("a", opening, **given)], ["Rain."]) for given in kinds]
-    clusters.append(Cluster([Document("a", opening + "Then it stopped.")], ["Rain."]))
-    given = ({"language": "english"}, {"split": "b"}, {"reference_ids": ["A"]}, {"id": "c"})
-    clusters += [Cluster([Document("a", opening)], ["Rain."], **one) for one in given]
-    found = [json.dumps(reading.corpus_in_memory([one]).identity) for one in clusters]
-    assert len({*found}) == len(clusters)
-    assert json.dumps(reading.corpus_in_memory(clusters[:1]).identity) == found[0]
-
-
 def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
     """At any depth that is read, behind links, and where the references are; hidden files are no matter."""
     folder, elsewhere, models = tmp_path / "news", tmp_path / "elsewhere", tmp_path / "models"
@@ -109,17 +75,3 @@ def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
     assert corpus.identity == seen[-1]
     files[0].rename(folder / "a" / "0.txt")
     assert corpus.identity != seen[-1]
-
-
-def test_a_cluster_is_split_once(tmp_path, monkeypatch):
-    """By whoever asks whether it can be learned from, and by whoever then learns from it."""
-    from dpplearn.summarize import Summarizer
-    from dpplearn.summarize.corpora import candidates as module
-
-    split, real = [], module.find_candidates
-    monkeypatch.setattr(module, "find_candidates", lambda one, *how: split.append(one.id) or real(one, *how))
-    texts = ["The river rose by a metre. Boats sank in the harbour.", "Nine roads were closed. Schools stay shut."]
-    records = [{"id": f"c{k}", "documents": [texts[k % 2]], "references": [texts[k % 2][:26]]} for k in range(4)]
-    corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*records)), usable=True)
-    Summarizer("paper", budget=6, unit="words").fit(corpus)
-    assert sorted(split) == ["c0", "c1", "c2", "c3"]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from dpplearn.summarize import Cluster, Document, summarize
+from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.model.split_cluster import document_times, split_cluster
 
@@ -89,11 +89,6 @@ def test_another_date_is_not_that_of_the_document(name, source):
     assert document_times([document]) == [None]
 
 
-def test_markdown_without_marks_says_its_date_as_a_text_does():
-    (document,) = parse_document(b"Hall to be rebuilt\nPublished: 2024-03-12\n\n" + BODY.encode(), "a.md", "a.md")
-    assert document.date == "2024-03-12"
-
-
 def test_a_title_with_a_date_is_a_title():
     (document,) = parse_document(b"Storm of 8 May 2004\n\n" + BODY.encode(), "a.txt", "a.txt")
     assert (document.title, document.date) == ("Storm of 8 May 2004", None)
@@ -107,38 +102,3 @@ def test_a_day_without_its_year_is_of_the_year_of_the_others():
     days = [Document(str(k), f"{day} (NPA) - {BODY}") for k, day in enumerate(["Jan. 2", "Dec. 30", "1 January"])]
     assert split_cluster(Cluster(days)).when.tolist() == [2, 0, 1]
     assert document_times([*wires, Document("c", BODY, date="2030-12-31")])[0] is None  # which of the two?
-
-
-@pytest.mark.parametrize("line", ["Sir,", "Dear Sir or Madam,", "Dear Editor", "Sir:", "To the Editor:"])
-def test_a_salutation_is_no_title(line):
-    (document,) = parse_document(f"{line}\n\n{BODY}".encode(), "a.txt", "a.txt")
-    assert (document.title, document.text.split("\n")[0]) == (None, line)
-
-
-@pytest.mark.parametrize("hyphen", ["-", "\u2010", "\u00ad"])
-def test_words_cut_at_line_ends_are_whole(hyphen):
-    source = (
-        f"The ferry to the island sails every morn{hyphen}\ning at nine, and a well-known\nfact it is{hyphen}\nland."
-    )
-    text = parse_document(source.encode(), "a.txt", "a.txt")[0].text
-    assert "every morning\nat nine" in text
-    assert f"it is{hyphen}\nland" in text  # a line too short to have been wrapped
-    for name, mark in (("a.md", ""), ("a.md", "> "), ("a.txt", "> ")):
-        quoted = f"The quay is dry.\n\n{mark}" + source.replace("\n", f"\n{mark}")
-        (document,) = parse_document(quoted.encode(), name, name)
-        assert "every morning at nine" in Cluster([document]).sentences()[1].text
-
-
-def test_a_hyphen_before_a_capital_or_a_figure_is_the_words_own():
-    source = "The church in the village is Anglo-\nSaxon, and it was closed by the COVID-\n19 rules."
-    assert parse_document(source.encode(), "a.txt", "a.txt")[0].text.replace("\n", " ") == source.replace("-\n", "-")
-
-
-def test_the_order_says_how_many_documents_have_a_date():
-    cluster = Cluster.from_texts([f"OSLO, {day} 2031 (NPA) - {BODY}" for day in ("2 May", "1 May")] + [BODY[4:]])
-    for order, words in (("chronological", "by date, known for 2 of 3 documents"), ("source", None)):
-        found = summarize(cluster, order=order).explain()
-        assert (found.as_a_set.order and found.as_a_set.order.words) == words
-        assert (f"order: {words}" in str(found)) == (words is not None)
-    assert summarize([BODY, BODY[4:]]).explain().as_a_set.order.words == "as given: no document has a date"
-    assert summarize(BODY).explain().as_a_set.order is None

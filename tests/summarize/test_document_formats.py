@@ -1,9 +1,7 @@
 """PDF, Word, OpenDocument, EPUB, RTF and e-mail: what stands in them, in order, as what it is, and nothing else."""
 
-import io
 import random
 import struct
-import zipfile
 import zlib
 from base64 import b85decode
 from importlib import import_module
@@ -17,7 +15,7 @@ from dpplearn.summarize.corpora.formats.pdf import parse_pdf
 from dpplearn.summarize.corpora.formats.pdf_layout import Word, lines_of
 from markup_files import eml, mbox, rtf
 from office_files import archive, docx, docx_paragraph, epub, odt
-from pdf_files import Pdf, Setter, pdf_article, pdf_scan
+from pdf_files import Setter, pdf_article, pdf_scan
 
 pytest.importorskip("pypdfium2")
 
@@ -110,50 +108,6 @@ def test_a_paper_is_read_column_by_column(columns, size):
     assert "Draft" not in document.text
 
 
-@pytest.mark.parametrize("justify", [False, True])
-@pytest.mark.parametrize(("columns", "gutter"), [(1, 8), (2, 6), (2, 8), (3, 6), (3, 8), (3, 12), (2, 24)])
-def test_columns_are_found_whatever_the_gutter(columns, gutter, justify):
-    """With a title and figures across the columns, and figures, tables and notes in them."""
-    made = Setter(columns=columns, gutter=gutter, justify=justify)
-    made.across("On Rain in Small Harbours of the North", 18, bold=True)
-    paragraphs = prose(60, seed=gutter)
-    for number, text in enumerate(paragraphs):
-        if number % 9 == 4:
-            made.block("caption", "Figure 1: A picture of the rain in May.")
-            made.y -= 60
-        if number % 9 == 7:
-            made.block("footnote", "1 A note in small type.")
-        if number % 20 == 15:
-            for row in (["Month", "Rain"], ["May", "30"], ["June", "40"]):
-                made.block("row", row)
-        if number == 30:
-            made.new_page()
-            made.y -= 120
-            made.across("Figure 2: A picture of snow, over all columns.", 8.5, centred=False)
-        made.block("paragraph", text)
-    [document] = read(made.save(), "a.pdf")
-    found = " ".join(text for kind, text in shown(document) if kind == "paragraph")
-    sentences = [f"{one}." for text in paragraphs for one in text.rstrip(".").split(". ")]
-    assert sum(one in found for one in sentences) >= 0.97 * len(sentences)
-    assert sum(text == "May | 30" for kind, text in shown(document) if kind == "row") == 3
-
-
-def test_a_page_in_columns_does_not_cut_the_others():
-    made, draw = Setter(columns=1, numbers=False), random.Random(1)
-    told = "The {} of the {} was seen near the {} on day {}{}."
-    paragraphs = [
-        " ".join(told.format(*(draw.choice(NAMES[:7]) for _ in range(3)), i, j) for j in range(8)) for i in range(40)
-    ]
-    for text in paragraphs:
-        made.block("paragraph", text)
-    made.new_page()
-    for i in range(30):
-        made.line(f"a name of some thing {i}", 10)
-        made.text(made.left() + 200, made.y, f"and one more thing {i}", 10)
-    found = [text for kind, text in shown(read(made.save(), "a.pdf")[0]) if kind == "paragraph"]
-    assert [text for text in paragraphs if text not in found] == []
-
-
 def test_pages_that_are_made_to_be_slow():
     """Words down a diagonal, in two columns a hand apart, and scattered: seconds at most, and no recursion."""
     diagonal = [(7.0 * k, 11.0 * k) for k in range(1_500)]
@@ -180,21 +134,6 @@ def test_pages_are_joined_and_their_numbers_dropped():
         made.block("paragraph", prose(1, number)[0])
         made.new_page()
     assert [kind for kind, _ in shown(read(made.save(), "a.pdf")[0])] == ["paragraph"] * 4
-
-
-def test_titles_of_pdf_files():
-    blocks = [("paragraph", text) for text in prose(3)]
-    assert read(pdf_article(blocks, metadata="Rain in Oslo"), "a.pdf")[0].title == "Rain in Oslo"
-    assert (
-        read(pdf_article(blocks, "Snow at Sea", metadata="Microsoft Word - a.doc"), "a.pdf")[0].title == "Snow at Sea"
-    )
-    [both] = read(pdf_article(blocks, "Snow at Sea", metadata="Snow at sea"), "a.pdf")
-    assert (both.title, "Snow at Sea" in both.text) == ("Snow at sea", False)
-    turned = Pdf()
-    turned.add_page()
-    for i, text in enumerate(["It rained all day.", "The river rose fast."]):
-        turned.text(300 + 12 * i, 200, text, angle=True)
-    assert read(turned.save(), "a.pdf")[0].text == "It rained all day. The river rose fast."
 
 
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
@@ -237,65 +176,6 @@ def test_books_follow_their_spine():
     [document] = read(epub(pages, "Weather", spine=[1, 0]), "a.epub")
     assert document.title == "Weather"
     assert shown(document) == [("paragraph", "It rained."), ("heading", "Two"), ("paragraph", "It snowed.")]
-
-
-def test_what_a_book_has_before_its_text_is_left_out():
-    told = "It rained in the valley for nine days, and " * 8 + "nobody came."
-    matter = {
-        "copyright.xhtml": [("paragraph", "Printed by Ash and Sons in the spring of 1990.")],
-        "x1.xhtml": [
-            ("paragraph", "© 1990 by O. Berg. All rights reserved."),
-            ("paragraph", "The people are invented."),
-        ],
-        "x2.xhtml": '<html><body epub:type="dedication"><p>For Ann, who was there.</p></body></html>',
-    }
-    own = {"c1.xhtml": [("title", "One"), ("paragraph", told)], "c2.xhtml": [("paragraph", "It snowed.")]}
-    [document] = read(epub({**matter, **own}, "Weather"), "a.epub")
-    assert shown(document) == [("heading", "One"), ("paragraph", told), ("paragraph", "It snowed.")]
-    for name, page in matter.items():  # alone it is all that there is
-        assert read(epub({name: page}, "Weather"), "a.epub")[0].text
-
-
-def test_styles_of_word_by_their_ids():
-    styled = "".join(
-        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{style} text here.</w:t></w:r></w:p>'
-        for style in ("Title", "Heading1", "TOC1", "Header", "ListParagraph", "Caption", "BodyText")
-    )
-    with zipfile.ZipFile(io.BytesIO(docx(body=styled))) as whole:
-        members = {name: whole.read(name).decode() for name in whole.namelist() if "styles" not in name}
-    [document] = read(archive(members), "a.docx")
-    assert document.title == "Title text here."
-    kinds = [kind for kind, _ in shown(document)]
-    assert kinds == ["heading", "navigation", "navigation", "paragraph", "caption", "paragraph"]
-
-
-def test_paragraphs_of_a_line_or_two_are_told_by_the_gap():
-    made = Pdf()
-    made.add_page()
-    lines = [f"Paragraph {word} has no stop at its end but goes on for a" for word in NAMES]
-    for i, line in enumerate(lines):
-        made.text(60, 720 - 40 * i, line, 12)
-        made.text(60, 706 - 40 * i, "second line", 12)
-    assert [text for _, text in shown(read(made.save(), "a.pdf")[0])] == [f"{line} second line" for line in lines]
-
-
-def test_formulas_credits_and_what_a_browser_prints():
-    made = Setter(columns=1, numbers=False)
-    made.text(60, 770, "3/4/25, 10:12 AM", 9)
-    made.text(60, 30, "https://example.org/rain 1/1", 9)
-    first, second, third = prose(3)
-    made.block("paragraph", first + " We fit the model")
-    made.block("paragraph", "x = a + b * c + d (1)")
-    made.block("paragraph", second)
-    made.block("paragraph", "A gauge stands by the old mill. Photo: Ash and Sons")
-    made.block("paragraph", third)
-    found = shown(read(made.save(), "a.pdf")[0])
-    assert ("caption", "A gauge stands by the old mill. Photo: Ash and Sons") in found
-    formula = "x = a + b * c + d (1)"
-    assert [text for kind, text in found if kind == "paragraph"] == [
-        first + " We fit the model", formula, second, third
-    ]  # fmt: skip
-    assert formula not in [sentence.text for sentence in Cluster(read(made.save(), "a.pdf")).sentences()]
 
 
 # A page of text, encrypted with the password x by RC4 of 40 bits

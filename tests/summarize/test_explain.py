@@ -98,37 +98,3 @@ def test_reasons_of_every_kind_were_given(bundled):
     for seed, budget in itertools.product(range(8), (12, 40)):
         codes += check_reasons(bundled, made_up(seed), "consensus", budget, "words", {})
     assert min(codes[code] for code in ("redundant", "weaker", "does-not-fit", "same-words")) >= 2, codes
-
-
-def test_of_sentences_with_the_same_words_that_are_all_left_out_each_has_its_own_reason(bundled):
-    storm = "The storm closed the bridge over the river on Monday."
-    again = "On Monday the storm closed the bridge over the river."
-    other = "A school in the valley opened its hall to families."
-    cluster = Cluster.from_texts([storm, again, other])
-    codes = {
-        x.number: x.code for x in bundled.summarize(cluster, 1, "sentences", include=[2]).explain().best_left_out(None)
-    }
-    assert codes == {0: "does-not-fit", 1: "same-words"}  # the first was considered, the second not
-    long = Cluster.from_texts([f"{storm[:-1]} in May.", f"In May {again[0].lower()}{again[1:]}", "Boats sank."])
-    found = bundled.summarize(long, 3, "words").explain().best_left_out(None)
-    assert [x.code for x in found] == ["too-long", "too-long"]
-
-
-def test_a_length_that_is_the_budget_but_for_rounding_fits(bundled):
-    """3 x 0.1 is not 0.3 in binary."""
-    summary = bundled.summarize(Cluster.from_texts(["Sun", "Rain and snow"]), 0.3, tenths)
-    assert (summary.text, summary.note) == ("Sun", "")
-    assert [x.code for x in summary.explain().best_left_out(None)] == ["too-long"]
-
-
-def test_reasons_where_every_form_of_what_is_left_is_out(bundled):
-    """Deciding again may leave nothing to choose from: shorter forms of what was left out do not count."""
-    long = "The bridge, which was built in 1931, was closed on Monday, officials said."
-    cluster = Cluster.from_texts([long, "The storm, which hit at night, sank ten boats, police said."])
-    prepared = bundled.prepare(cluster, compress=True)
-    assert prepared.split.forms is not None
-    whole = [i for i, sentence in enumerate(prepared.split.sentences) if not sentence.dropped]
-    for pins in ({"exclude": whole[:1]}, {"include": whole[:1]}, {}):
-        explanation = bundled.summarize(prepared, 14, "words", compress=True, **pins).explain()
-        assert all(x.reason for x in explanation.best_left_out(None))
-        assert {x.code for x in explanation.best_left_out(None) if x.number in pins.get("exclude", ())} <= {"excluded"}

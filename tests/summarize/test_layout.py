@@ -39,22 +39,6 @@ def test_wraps_are_no_headings(width):
     assert kinds(two) == [("paragraph", RUNNING)] * 2
 
 
-def test_a_numbered_list_is_none_of_headings():
-    text = "1. Buy tar\nand a brush.\n2. Ask the office.\n3. Call Mo."
-    assert {kind for kind, _ in kinds(text)} == {"item"}
-
-
-def test_rows_between_separators():
-    for sign in (";", "\t", " | "):
-        text = "\n".join(
-            sign.join(row) for row in (["Name", "Built", "Use", "Note"], ["Mill", "1901", "pots", "it leaks"])
-        )
-        assert {kind for kind, _ in kinds(text)} == {"row"}, sign
-    assert kinds("It rained; it poured; it hailed; it froze.") == [
-        ("paragraph", "It rained; it poured; it hailed; it froze.")
-    ]
-
-
 HEARD = (
     "so we went up to the mill before it was light and the door was open and nobody was there but the wheel was "
     "turning and we could hear the water under the floor and then my uncle found a letter on the table that said the "

@@ -13,12 +13,9 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.model.choice import WEAK, worth_of
+from dpplearn.summarize.model.choice import worth_of
 from dpplearn.summarize.text.units import costs, length, limit, suitable_words
 from made_up import made_up
-
-NONE = np.empty(0, np.int64)
-
 
 # What is worth having
 
@@ -48,32 +45,6 @@ def test_probabilities_at_a_length_are_those_of_the_definition(seed, pinned, out
     p = drawn(brentq(lambda s: cost[rest] @ drawn(s) - room, -30.0, 30.0))
     assert np.allclose(chance[rest], p, atol=1e-8)
     assert np.isclose(least, (cost[rest] * p**2).sum() / (cost[rest] * p).sum() / 2)
-
-
-@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
-def test_filler_is_left_out_and_said_to_be(bundled, decoder):
-    """Scraps among sentences of news, with room for all of them: none comes in, and the reason says why."""
-    documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
-    cluster = Cluster.from_texts(documents)
-    scraps = ("Fig. 3.", "None.", "And so on.")
-    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True)
-    assert not set(scraps) & {sentence.text for sentence in summary.sentences}
-    for x in summary.explain().best_left_out(None):
-        if x.code == "adds-nothing":
-            assert summary.choice.chance[x.number] < summary.choice.least
-    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=2_000, keep_all=True, fill=True)
-    assert filled.length <= 102
-    if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
-        assert set(scraps) & {sentence.text for sentence in filled.sentences}
-        assert len(filled.sentences) > len(summary.sentences)
-
-
-@pytest.mark.parametrize("decoder", ["consensus", "greedy", "local"])
-def test_all_that_is_chosen_is_worth_having(bundled, decoder):
-    for seed, budget in itertools.product(range(4), (12, 30)):
-        summary = bundled.summarize(made_up(seed), budget, "words", decoder=decoder, n_samples=2_000)
-        if summary.subset.size > 1:
-            assert summary.choice.chance[summary.subset].min() >= summary.choice.least
 
 
 # A number of sentences
@@ -148,17 +119,3 @@ def test_tokens_are_counted_whole(budget):
     for one, two in itertools.product(texts, repeat=2):
         inside = costs([one, two], "tokens").sum() <= limit(budget, "tokens")
         assert inside == (length(f"{one}\n{two}", "tokens") <= budget)
-
-
-def test_what_tells_too_little_for_its_set_is_not_taken_because_it_fits(bundled):
-    """No chosen sentence is clearly below half of the set's agreement with summaries of this length."""
-    left = 0
-    for seed, budget in itertools.product(range(12), (40, 80)):
-        summary = bundled.summarize(made_up(seed), budget, "words")
-        cost, p, Y = summary.decision.cost, summary.choice.chance, summary.subset
-        agreement = 2.0 * (cost[Y] @ p[Y]) / (cost[Y].sum() + budget)
-        assert Y.size == 1 or p[Y].min() >= WEAK * agreement / 2.0
-        pinned = bundled.summarize(summary.prepared, budget, "words", include=[int(p.argmin())])
-        assert p.argmin() in pinned.subset
-        left += budget - summary.length > 8
-    assert left

@@ -100,45 +100,6 @@ def test_a_rule_or_a_notice_in_the_middle_does_not_end_a_message(text):
     assert [text for _, text in own_html(blocks)][-20:] == LONG.split("\n")
 
 
-def test_a_rule_near_the_end_is_over_a_signature():
-    assert own_text(f"It rained.\n\n{'_' * 20}\nAnn Example\nOffice of Rain\n") == "It rained."
-    assert own_text(f"It rained.\n{'-' * 20}\nAnn\n> Did it?\n\nYes.") == "It rained.\n\nYes."
-
-
-def test_thanks_above_sentences_are_no_farewell():
-    text = "Hi Bob,\n\nThanks!\n\nThe report is due on Monday, and it costs a lot."
-    assert own_text(text) == text
-    assert own_text(text + "\n\nThanks,\nAnn\nOffice of Rain").rstrip() == text
-    blocks = [("paragraph", line) for line in text.split("\n\n")]
-    assert list(own_html([*blocks, ("paragraph", "Best regards,"), ("paragraph", "Ann")])) == blocks
-
-
-def test_an_answer_under_a_quotation_in_html_is_kept():
-    blocks = [("paragraph", "Hi Ann,"), ("paragraph", "On Monday Ann wrote:"), ("quotation", "Did it rain?")]
-    assert list(own_html([*blocks, ("paragraph", "It did.")])) == [("paragraph", "Hi Ann,"), ("paragraph", "It did.")]
-
-
-def test_a_text_in_several_parts_is_read_whole():
-    made = EmailMessage()
-    made["Subject"] = "Rain"
-    made.set_content("It rained on Monday, as you see here:")
-    made.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
-    made.add_attachment("And it snowed on Tuesday.", disposition="inline")
-    [document] = read(made.as_bytes(), remarks=(remarks := []))
-    assert "1 attachment " in remarks[0]
-    assert document.text == "It rained on Monday, as you see here:\n\nAnd it snowed on Tuesday."
-
-
-def test_an_attached_message_is_not_read_and_told():
-    inner, both = EmailMessage(), EmailMessage()
-    inner.set_content("It rained in Oslo.")
-    both.set_content("See below what Ann has to say.")
-    both.add_attachment(inner)
-    [document] = read(both.as_bytes(), remarks=(remarks := []))
-    assert "1 attachment " in remarks[0]
-    assert document.text == "See below what Ann has to say."
-
-
 @pytest.mark.parametrize("more", ["; x=y" * 300, ";\n x*0=y" * 300, "; x*0", "; x*", '; x="'])
 def test_headers_that_are_long_or_broken_leave_the_text(more):
     """A part is what its header says first, however it goes on."""

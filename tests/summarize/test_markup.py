@@ -69,22 +69,6 @@ def kinds(parts):
     return [(block.kind, text[block.start : block.end]) for block in blocks]
 
 
-def test_html():
-    page = """<!DOCTYPE html><html><head><title>A &amp; B</title><style>p {}</style></head><body><nav><a>Menu</a></nav>
-    <h1>Rain</h1><h2>Today</h2><p>It <b>rain</b>ed<br>here. <!-- not > this --><p>Twice.
-    <script>if (a < b) { "</p>" }</script><ul><li>One</li><li><p>Two</p></ul><div data-x="a > b">5 < 6 &eacute;</div>
-    <SCRIPT>x</SCRIPT><footer>Imprint</footer></body></html>"""
-    made, title = read_html(page)
-    assert title == "A & B"
-    assert joined(made).split("\n\n") == [
-        "Menu", "# Today", "It rained here.", "Twice.", "- One", "- Two", "5 < 6 é", "Imprint"
-    ]  # fmt: skip
-    assert kinds(made)[0][0] == kinds(made)[-1][0] == "navigation"
-    assert kinds(read_html("<nav>All that is left")[0]) == [("paragraph", "All that is left")]
-    assert read_html("")[0] == []
-    assert joined(read_html("<p>a <!-- open")[0]) == "a"
-
-
 def test_a_page_keeps_what_its_blocks_are():
     made, title = read_html(PAGE)
     assert title == "Ferry"
@@ -113,12 +97,6 @@ def test_a_page_keeps_what_its_blocks_are():
         ("navigation", "Most read."),
         ("navigation", "Imprint"),
     ]
-
-
-@pytest.mark.parametrize("around", ['<div class="related modal">{}</div>', "<aside>{}", "<footer>{}</footer>"])
-def test_a_page_whose_story_is_outside_of_it_is_read_all_the_same(around):
-    story = "<p>The ferry sails again after nine years.</p><p>It left at nine.</p>"
-    assert [kind for kind, _ in kinds(read_html(around.format(story))[0])] == ["paragraph"] * 2
 
 
 @pytest.mark.parametrize(
@@ -152,15 +130,6 @@ def test_markdown():
     ]
 
 
-def test_markdown_is_the_page_that_it_makes():
-    long = "A long cell. " * 30
-    table = f"| Part | Price |\n|--|--|\n| Roof | |\n| {long} | 9 |"
-    made, title = read_markdown(f"<nav>\n\n[Home](a.md) and on\n\n</nav>\n\n{table}\n\n**Note**\n\nIt held.")
-    assert title is None
-    rows = [("row", "Part | Price"), ("row", "Roof"), ("row", f"{long.strip()} | 9")]  # with a head, no layout
-    assert kinds(made) == [("navigation", "Home and on"), *rows, ("heading", "Note"), ("paragraph", "It held.")]
-
-
 @pytest.mark.parametrize(
     ("head", "left"),
     [
@@ -191,14 +160,6 @@ def test_what_is_bounded_in_markdown_keeps_its_text():
     rows = [f"| part {i} |" if i % 5 == 0 else f"| row {i} | of | the | whole | table | {i} |" for i in range(40)]
     found = kinds(read_markdown("| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n" + "\n".join(rows))[0])
     assert [kind for kind, _ in found] == ["row"] * 41  # a row of a single cell, now and then, ends no table
-
-
-def test_replies_between_quotations_that_no_blank_line_parts():
-    made = read_markdown("".join(f"> # Question {i}\nAnswer {i} is given here.\n" for i in range(20)))[0]
-    answers = [("paragraph", f"Answer {i} is given here.") for i in range(20)]
-    assert [one for one in kinds(made) if one[0] == "paragraph"] == answers
-    lazy = read_markdown("> It rained in Oslo,\nand all night.\n> It poured.\n")[0]
-    assert kinds(lazy) == [("quotation", "It rained in Oslo, and all night. It poured.")]
 
 
 def test_tags_that_a_corpus_left_before_sentences_are_not_said():

@@ -89,16 +89,3 @@ def test_an_order_holds_in_every_view():
     assert model.summarize(Cluster.example(), 100, "words").subset.tolist() == ordered.subset.tolist()
     with pytest.raises(ValueError, match="order must be"):
         model.summarize(cluster, order="random")
-
-
-def test_a_summary_without_dates_keeps_the_order_of_documents_after_an_opening():
-    """It opens with who died, else with the first lead that says what happened, else with any that does."""
-    lead = "The ferry Sea Lark left the port of Merrin on a cold evening with all its cabins taken."
-    plain = ["Divers will enter the wreck of the ferry this week.", lead, "The owner of the ferry Sea Lark resigned."]
-    toll = "At least 31 people died when the ferry Sea Lark sank in the cold water off Tarn Head."
-    for texts, first in ((plain, lead), ([*plain, f"Families waited in a school. {toll}"], toll)):
-        read = split_cluster(Cluster.from_texts(texts))
-        model = read_model(DPP.from_quality(np.linspace(1.0, 2.0, len(read)), np.eye(len(read))), 0.5)
-        ordered = in_order(read, np.arange(len(read)), "chronological", model).tolist()
-        assert read.texts[ordered[0]] == first
-        assert ordered[1:] == sorted(ordered[1:])

@@ -2,7 +2,6 @@
 
 import pytest
 
-from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.text.blocks import RUNNING
 from dpplearn.summarize.text.page import read_html
 
@@ -54,12 +53,6 @@ def test_marks_of_notes_are_dropped(mark):
     assert running(source) == ["The mill was sold. It stood empty."]
 
 
-def test_other_raised_text_stays():
-    assert running("<p>It is 42 km<sup>2</sup> and weighs 10<sup>9</sup> tons.</p>") == [
-        "It is 42 km2 and weighs 109 tons."
-    ]
-
-
 def test_a_page_of_comments_is_read():
     posts = "".join(
         f'<div class="comment"><p>I have been there {n} times and it never rained.</p></div>' for n in range(9)
@@ -67,19 +60,3 @@ def test_a_page_of_comments_is_read():
     assert len(running(f'<nav>Home</nav><p>Ask us</p><div id="comments">{posts}</div>')) == 10
     long = "".join(STORY.replace("Sunday", f"day {n}") for n in range(8))
     assert len(running(f'<div>{long}</div><div id="comments">{posts * 30}</div>')) == 8
-
-
-def test_a_section_named_for_its_heading_is_text():
-    section = '<section id="comments"><h2>Comments</h2><p>A line that begins with a hash is ignored.</p></section>'
-    assert "A line that begins with a hash is ignored." in running(f"<main>{STORY * 6}{section}</main>")
-
-
-def test_signatures_of_html_mail_are_no_text():
-    mail = (
-        "From: a@example.org\nMIME-Version: 1.0\nContent-Type: text/html\n\n<html><body><div>The mill opens on Monday."
-        '</div><div class="gmail_signature">Ola Berg is hiring millers now.</div></body></html>'
-    )
-    document = parse_document(mail.encode(), "a.eml", "a.eml")[0]
-    assert [document.text[b.start : b.end] for b in document.blocks if b.kind in RUNNING] == [
-        "The mill opens on Monday."
-    ]

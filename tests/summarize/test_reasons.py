@@ -1,12 +1,11 @@
 """Why sentences are in a summary, and why others are not."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.explain.summary import html_report
 
 
@@ -63,36 +62,3 @@ def test_report_is_a_page_that_shows_text_as_text(bundled):
     assert "&lt;i&gt;x&lt;/i&gt;" in page
     assert '<span class="s" data-state="in"' in page
     assert "http" not in page
-
-
-def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
-    cluster = Cluster.from_texts(
-        ["It sank ten boats. Rain fell on the coast.", "It sank ten boats. Ten boats of the coast sank."]
-    )
-    summary = Summarizer.load().summarize(cluster, 3, "sentences")
-    first, second = (i for i, text in enumerate(summary.split.texts) if text == "It sank ten boats.")
-    rest = np.setdiff1d(np.arange(4), [first, second])
-    both, one = (
-        [
-            x.redundancy
-            for x in replace(summary, order=np.array(subset)).explain().best_left_out(None)
-            if x.number in rest
-        ]
-        for subset in ([first, second], [first])
-    )
-    assert both == pytest.approx(one, abs=1e-9)
-    assert 0.0 < min(both) < max(both) < 1.0
-
-
-def test_repeats_of_the_chosen_count_as_covered(bundled):
-    storm = "The storm closed the bridge over the river on Monday."
-    names = ["school", "church", "museum", "hotel", "harbour", "theatre", "library", "bakery"]
-    texts = [f"A {name} opened its {name} hall. Helpers of the {name} were thanked." for name in names]
-    texts = [f"{storm} {text}" if i < 4 else text for i, text in enumerate(texts)]
-    explanation = bundled.summarize(Cluster.from_texts(texts), 12, "words", include=[0]).explain()
-    assert [c.sentence.text for c in explanation.chosen] == [storm]
-    assert explanation.as_a_set.covers.documents == (0, 1, 2, 3)
-    assert explanation.as_a_set.leaves_out.documents == (4, 5, 6, 7)
-    again = [x for x in explanation.best_left_out(None) if x.code == "same-words" and x.by]
-    assert len(again) == 3
-    assert {x.number for x in again} <= {x.number for x in explanation.redundant}

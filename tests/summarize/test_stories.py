@@ -57,21 +57,6 @@ def test_brackets_keep_to_the_budget_and_leave_the_sentences_as_they_are(name, b
         assert bare(one) == one.full == " ".join(documents[one.document].text[one.start : one.end].split())
 
 
-def test_without_brackets_sentences_are_as_they_stand():
-    assert any(one.added for one in MODEL.summarize(EXAMPLE, 110, "words").sentences)
-    plain = MODEL.summarize(EXAMPLE, 110, "words", annotate=False)
-    assert [one.text for one in plain.sentences] == [one.full for one in plain.sentences]
-    assert not any(one.added for one in plain.sentences)
-
-
-def test_a_name_takes_room_only_where_there_is_some():
-    """Where nothing fits with its first name in brackets, it goes without."""
-    texts = ["Martin Sayle, the chief executive of Brennwater, resigned on Friday over the flood.", "Sayle left early."]
-    summary = MODEL.summarize(Cluster.from_texts([" ".join(texts)]), 3, "words")
-    assert summary.text == "Sayle left early."
-    assert not summary.note
-
-
 def test_the_last_number_of_dead_is_told():
     """Where several documents tell one and the decoder chose none, the likeliest sentence that has it is chosen."""
     days = ["2031-02-03", "2031-02-04", "2031-02-05"]

@@ -1,8 +1,6 @@
 """Documents, sentences, clusters, words, and the example."""
 
 import pickle
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -54,22 +52,6 @@ def test_datelines_are_no_part_of_the_first_sentence(text, story):
     assert Cluster.from_texts([text]).sentences()[0].text == story
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "The mayor -- a former miner -- left.",
-        "He said - and meant it - no.",
-        "BBC reporters found this. (AP) _ The rest",
-        "A - The letter",
-        "U.S. officials -- some of them -- left.",
-        "A..........................................................................!!! -- The",
-    ],
-)
-def test_other_dashes_are_no_datelines(text):
-    assert dateline_end(text) == 0
-
-
 def test_a_cluster_checks_what_it_is_given():
     with pytest.raises(ValueError, match=r"documents of cluster storm must have different ids, but 'a' occurs twice"):
         Cluster([Document("a", ""), Document("a", "")], id="storm")
@@ -87,13 +69,6 @@ def test_a_cluster_checks_what_it_is_given():
         Document(1, "It rained.")
     with pytest.raises(ValueError, match="for each of its 1 references, found 2"):
         Cluster([], ["a"], reference_ids=["a", "b"])
-
-
-def test_too_many_sentences_are_refused_with_the_limit():
-    cluster = Cluster.from_texts(["It rained. " * 6, "It poured. " * 6], id="rain")
-    with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences"):
-        cluster.sentences(limit=10)
-    assert len(cluster.sentences(limit=None)) == 12
 
 
 def test_halves_of_surrogate_pairs_are_replaced():
@@ -123,16 +98,6 @@ def test_halves_of_surrogate_pairs_are_replaced():
 )
 def test_words(text, expected):
     assert words(text) == expected
-
-
-def test_reading_text_is_light():
-    code = (
-        "import sys; from dpplearn.summarize import Cluster, Document, Sentence, read_clusters;"
-        "Cluster.example(); heavy = {'numba'} & {*sys.modules}; Cluster.example().sentences();"
-        "print(bool(heavy | {'sklearn', 'click'} & {*sys.modules}))"
-    )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_blocks_are_what_a_reader_made():

@@ -4,8 +4,9 @@ import gzip
 
 import pytest
 
-from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
-from dpplearn.summarize.corpora.newswire import clean, parse_sgml
+from commands import write
+from dpplearn.summarize import SkippedWarning, read_clusters
+from dpplearn.summarize.corpora.newswire import parse_sgml
 
 AP = """<DOC>
 <DOCNO> APW19981016.0240 </DOCNO>
@@ -60,11 +61,6 @@ cc-jk
 </text></doc>"""
 
 
-def write(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
 @pytest.fixture
 def duc(tmp_path):
     write(tmp_path / "docs/d30001t/APW19981016.0240", AP)
@@ -114,17 +110,6 @@ def test_models_elsewhere(duc):
     assert len(cluster.references) == 2
 
 
-def test_models_of_the_shortest_length_where_none_has_100_words(tmp_path):
-    write(tmp_path / "docs/d061j/AP1", AP)
-    write(tmp_path / "models/D061.M.400.J.A", "Long.")
-    write(
-        tmp_path / "models/D061.M.200.J.A.html",
-        '<html><a name="1">[1]</a> <a>Short one.</a>\n<a name="2">[2]</a> <a>Two.</a>',
-    )
-    (cluster,) = read_clusters(tmp_path)
-    assert (cluster.id, cluster.references) == ("D061", ("Short one.\nTwo.",))
-
-
 def test_copies_count_once_and_clashes_are_errors(duc):
     write(duc / "docs.without.headlines/d30001t/APW19981016.0240", AP.replace("HEADLINE", "X"))
     write(duc / "docs.without.headlines/d30001t/NYT19981017.0001.gz", NYT)
@@ -145,14 +130,6 @@ def test_bad_files(duc):
         read_clusters(duc)
 
 
-def test_a_newswire_file_of_one_cluster(tmp_path):
-    write(tmp_path / "story", AP)
-    assert Cluster.from_files(tmp_path / "story").documents[0].id == "APW19981016.0240"
-    write(tmp_path / "notes", "Not a document.")
-    ids = [document.id for document in Cluster.from_files(tmp_path).documents]
-    assert ids == ["notes", "APW19981016.0240"]  # files without an ending are told by their content
-
-
 @pytest.mark.parametrize(
     ("source", "texts"),
     [
@@ -170,22 +147,3 @@ def test_a_newswire_file_of_one_cluster(tmp_path):
 )
 def test_sgml(source, texts):
     assert [document.text for document in parse_sgml(source, "file")] == texts
-
-
-def test_ids_where_none_is_given():
-    source = "<DOC><TEXT>One.</TEXT></DOC><DOC><TEXT>Two.</TEXT></DOC><DOC><DOCID>X</DOCID><TEXT>Three.</TEXT></DOC>"
-    assert [document.id for document in parse_sgml(source, "file")] == ["file", "file#2", "X"]
-
-
-def test_only_what_the_desk_added_is_left_out():
-    assert (
-        clean("By Monday\nit was over.\n\nThe so-so\nresult stood\nkt")
-        == "By Monday it was over.\n\nThe so-so result stood"
-    )
-    assert clean("cc-jk") == ""
-    assert clean("By ANN LEE\nOSLO _ It snowed.") == "It snowed."
-    assert clean("By ANN LEE\nAssociated Press Writer\nOSLO (AP) _ It snowed.") == "It snowed."
-    assert clean("It snowed\n all day.\n It stopped.\nThen it rained.") == (
-        "It snowed all day.\n\nIt stopped. Then it rained."
-    )
-    assert clean("It ended.\n-30-\n(rb/kt)\n") == "It ended."

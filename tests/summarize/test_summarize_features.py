@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.features import (
     FEATURE_SETS,
@@ -19,7 +18,6 @@ from dpplearn.summarize.model.features import (
     local_bins,
     mean_similarity,
 )
-from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.tfidf import Idf, Numbered, unit_rows
 
 
@@ -76,21 +74,6 @@ def test_raw_columns_are_the_centralities(cluster, fitted):
     np.testing.assert_allclose(read.F[:, 28], lexrank(read.phi), atol=1e-9)
 
 
-def test_item_set_carries_cost_and_similarity(cluster):
-    features = SentenceFeatures("paper").fit([cluster])
-    items = features.read(cluster).item_set("words")
-    read = features.read(cluster)
-    assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
-    rows = fixed_similarity(0.3).rows(items)
-    np.testing.assert_allclose(items.similarity_matrix(0.3), rows @ rows.T, atol=1e-12)
-    np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
-    assert read.items.features is read.F
-    assert read.items.phi is read.phi
-    assert read.items.parts[0].matrix is read.C
-    assert read.items.cost is None
-    assert items.names == features.names
-
-
 def test_general_features_by_their_definitions(cluster):
     features = SentenceFeatures("general").fit([cluster])
     read = features.read(cluster)
@@ -116,28 +99,9 @@ def test_general_features_by_their_definitions(cluster):
     assert (F["end of a long document"] == 0).all()  # articles are short
 
 
-def test_where_position_means_nothing_it_counts_nothing():
-    lines = [f"The room number {k} was clean and the staff was kind." for k in range(60)]
-    features = SentenceFeatures("general").fit([Cluster.example()])
-    places = [features.names.index(name) for name in ("toward the beginning", "among the first")]
-    end = features.names.index("end of a long document")
-    for text, ordered in (("\n".join(lines), False), ("\n\n".join(lines), True), (" ".join(lines), True)):
-        F = features.read(Cluster.from_texts([text])).F
-        assert (F[:, places] > 0).all() == ordered
-        assert (F[:, places] == 0).all() != ordered
-        assert (F[-1, end] > 0.1) == ordered
-    alone = features.read(Cluster.from_texts(["One review is short.", "Another one says more."])).F
-    assert (alone[:, places] == 0).all()
-
-
 def rows_of(idf, texts):
     numbered, columns = Numbered.of(texts)
     return unit_rows(numbered.counts(), idf.weights(columns))
-
-
-def test_words_of_a_text_are_weighed_by_its_own_sentences():
-    idf = split_cluster(Cluster.from_texts(["Rain fell here. Rain, rain. Snow came."]), keep_all=True).idf
-    assert idf.weights(["rain"])[0] == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
 
 
 def test_unfitted_and_empty():
@@ -183,11 +147,3 @@ def test_local_bins_of_any_values(values, bins):
         for b in range(values.size):
             assert (values[a] < values[b]) <= (index[a] <= index[b])
             assert (values[a] == values[b]) <= (index[a] == index[b])
-
-
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=1, max_size=40), st.integers(1, 10))
-def test_local_bins_of_groups_are_those_of_each(pairs, bins):
-    values, group = np.array(pairs, float)[:, 0], np.array(pairs)[:, 1]
-    found = local_bins(values, bins, group)
-    for one in set(group.tolist()):
-        assert found[group == one].tolist() == local_bins(values[group == one], bins).tolist()

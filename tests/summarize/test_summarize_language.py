@@ -128,13 +128,3 @@ def test_the_model_inside_takes_any_language_for_what_it_is():
         assert model.summarize(prepared, 20, "words").text
         assert model.prepare(Cluster.from_texts([ENGLISH["news"]])).language is None
         assert model.prepare(Cluster.from_texts(["Le pont a cédé."], language="fr")).language == "french"
-
-
-def test_training_says_it_too_and_a_model_of_that_language_says_nothing():
-    clusters = [Cluster.from_texts([OTHERS["German"]] * 2, references=["Der Fluss ist über die Ufer getreten."])]
-    with pytest.warns(UserWarning, match="The clusters seem to be in German"):
-        Summarizer(budget=20, unit="words").fit(clusters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = Summarizer(budget=20, unit="words", language="german").fit(clusters)
-        assert model.summarize(clusters[0]).sentences

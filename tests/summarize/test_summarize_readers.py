@@ -3,20 +3,19 @@
 import gzip
 import re
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from email.message import EmailMessage
 
 import pytest
 from click.testing import CliRunner
 
-from corpus_files import RAIN, lines, write
+from commands import write
+from corpus_files import RAIN, lines
 from dpplearn._io.encoding import MAX_BYTES
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, SkippedWarning, read_clusters
 from dpplearn.summarize.corpora import documents, reading
 from dpplearn.summarize.corpora.documents import FileKind, parse_document
 from dpplearn.summarize.corpora.reading import Reader
-from dpplearn.summarize.corpora.source import Item, Source
+from dpplearn.summarize.corpora.source import Item
 
 SNOW = {
     "id": "snow",
@@ -36,12 +35,6 @@ def test_json_lines(tmp_path, name):
     document = rain.documents[0]
     assert (document.id, document.title, document.date, document.role) == ("a", "Rain", "2004", "news")
     assert (snow.language, snow.references) == ("english", ("Snow.", "A\nB"))
-
-
-def test_words_cut_at_line_ends_in_json_lines_are_whole(tmp_path):
-    text = "The ferry to the island sails every morn-\ning at nine, and it is full."
-    cluster = read_clusters(write(tmp_path / "c.jsonl", lines({"id": "a", "documents": [text, {"text": text}]})))[0]
-    assert ["every morning\nat nine" in document.text for document in cluster.documents] == [True, True]
 
 
 BROKEN = [
@@ -198,35 +191,6 @@ def test_files_that_are_refused_are_named(tmp_path, content, message):
         Cluster.from_files(path)
 
 
-def test_paths_that_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"gone\.txt does not exist"):
-        Cluster.from_files(tmp_path / "gone.txt")
-    with pytest.raises(FileNotFoundError, match=r"No file matches .*\*\.txt"):
-        Cluster.from_files(f"{tmp_path}/*.txt")
-    with pytest.raises(FileNotFoundError, match="none was given"):
-        Cluster.from_files([])
-    with pytest.raises(ValueError, match=r"must hold documents \(\.txt"):
-        Cluster.from_files(tmp_path)
-    (tmp_path / "storm").mkdir()
-    with pytest.raises(ValueError, match=r"holds folders: give one, such as .*storm"):
-        Cluster.from_files(tmp_path)
-    with pytest.raises(ValueError, match="Read it with read_clusters"):
-        Cluster.from_files(write(tmp_path / "c.jsonl", "{}"))
-    with pytest.raises(ValueError, match="No encoding is called 'klingon'"):
-        Cluster.from_files(write(tmp_path / "a.txt", "One."), encoding="klingon")
-
-
-def test_encodings_that_a_file_declares_or_a_user_names(tmp_path):
-    for data, encoding in (
-        ("Café".encode("utf-16"), None),
-        ("Café".encode("utf-8-sig"), None),
-        (b"Caf\xe9", "latin-1"),
-    ):
-        assert Cluster.from_files(write(tmp_path / "a.txt", data), encoding=encoding).documents[0].text == "Café"
-    page = b'<html><meta charset="iso-8859-1"><p>Caf\xe9'
-    assert Cluster.from_files(write(tmp_path / "a.html", page)).documents[0].text == "Café"
-
-
 def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
     """The recipe of CONTRIBUTING.md, and a bad line of such a corpus."""
 
@@ -266,39 +230,3 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
     assert found.stdout == "The river rose.\nBoats sank.\n"
     told = parse_document(text.encode(), "notes.txt", "notes.txt")  # by how it begins
     assert [sentence.text for sentence in Cluster(told).sentences()] == ["The river rose.", "Boats sank."]
-
-
-def test_what_readers_remark_is_noted_where_the_file_is_read(tmp_path):
-    """And nowhere else: threads that read at once have a source each, and warnings are left alone."""
-    sources = [Source(tmp_path), Source(tmp_path)]
-    made = EmailMessage()
-    made.set_content("It rained.")
-    made.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
-    for number in range(2):
-        write(tmp_path / f"{number}.eml", made.as_bytes())
-
-    def read(number):
-        documents.read_document(tmp_path / f"{number}.eml", sources[number])
-
-    with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
-        warnings.simplefilter("error")
-        list(pool.map(read, range(2)))
-    for number, source in enumerate(sources):
-        [remark] = source.noted("said")
-        assert remark.startswith(f"{tmp_path / f'{number}.eml'}: 1 attachment")
-    with pytest.warns(SkippedWarning, match="1 attachment"):
-        parse_document(made.as_bytes(), "a.eml", "a.eml")
-
-
-def test_files_without_an_ending_are_read_by_their_content(tmp_path):
-    files = {
-        "ferry": b"The ferry sails again.",
-        "page": b"<!doctype html><p>It left at nine.",
-        "blob": bytes(range(256)),
-    }
-    for name, data in {**files, "story.0240": b"It rained.", "Makefile.in": b"all:", "README": b"Read me."}.items():
-        (tmp_path / name).write_bytes(data)
-    with pytest.warns(SkippedWarning, match=r"2 files of another kind"):
-        cluster = Cluster.from_files(tmp_path)
-    assert [document.id for document in cluster.documents] == ["ferry", "page", "story.0240"]
-    assert cluster.documents[1].text == "It left at nine."

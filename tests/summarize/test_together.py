@@ -32,20 +32,6 @@ def asked():
     return Summarizer(features="general", budget=60, unit="words", language="any")
 
 
-def test_a_corpus_counts_as_its_weight_says(asked):
-    """Every cluster twice, with the same weight for all of them together, teaches the same."""
-    corpora = [Corpus("news", news(), 60, weight=3.0), Corpus("reviews", reviews(), 12, weight=2.0)]
-    once = train_together(asked.settings, corpora)
-    doubled = [*news(), *(replace(cluster, id=f"{cluster.id} again") for cluster in news())]
-    twice = train_together(asked.settings, [replace(corpora[0], clusters=doubled), corpora[1]])
-    np.testing.assert_allclose(twice.model.theta_, once.model.theta_, atol=1e-6)
-    np.testing.assert_allclose(twice.model.theta_std_, once.model.theta_std_, rtol=1e-5)
-    more = train_together(asked.settings, [replace(corpora[0], weight=30.0), corpora[1]])
-    assert np.abs(more.model.theta_ - once.model.theta_).max() > 0.01
-    assert once.language == "any"
-    assert {name: one["clusters"] for name, one in once.training["corpora"].items()} == {"news": 3, "reviews": 1}
-
-
 def test_it_is_the_fit_of_all_examples_with_a_constant_for_each_corpus(asked):
     corpora = [Corpus("news", news(), 60, weight=3.0), Corpus("reviews", reviews(), 12, weight=1.0)]
     found = train_together(asked.settings, corpora)

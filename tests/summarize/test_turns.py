@@ -54,35 +54,6 @@ def test_a_short_chat_is_one_if_its_times_have_a_day(line):
     assert Cluster.from_texts([agenda]).sentences()[0].text.startswith("09:00")
 
 
-def test_sounds_and_pictures_are_no_words():
-    text = (
-        "[09:01] Ann: [laughter] The goat ate the map.\n[09:02] Bo: <Media omitted>\n[09:02] Ann: (coughs)\n"
-        "[09:03] Bo: \u200evoice note left out\n[09:04] Ann: It was the only map we had."
-    )
-    assert [s.text for s in Cluster.from_texts([text]).sentences()] == [
-        "The goat ate the map.", "It was the only map we had."
-    ]  # fmt: skip
-
-
-def test_what_is_above_a_conversation():
-    text = (
-        "Board call, recorded on 3 May, may contain errors\n\n"
-        "The board met to talk about the boats.\n\n"
-        + "\n".join(f"0{i}:10 {name}: {said}" for i, (name, said) in enumerate(SAID))
-    )
-    assert [s.text for s in Cluster.from_texts([text]).sentences()] == [
-        "The board met to talk about the boats.", *(said for _, said in SAID)
-    ]  # fmt: skip
-
-
-def test_paragraphs_of_a_file_with_blocks():
-    parts = [("heading", "Board call")]
-    for i, (name, said) in enumerate(SAID):
-        parts.append(("paragraph", f"{name} (0{i}:10): {said}"))
-    cluster = Cluster([Document.of_blocks("a.docx", parts)])
-    assert [s.text for s in cluster.sentences()] == [said for _, said in SAID]
-
-
 @pytest.mark.parametrize(
     "text",
     [

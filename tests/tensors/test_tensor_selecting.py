@@ -29,9 +29,9 @@ def device(request, monkeypatch):
     monkeypatch.setattr(selecting, "ON_HOST", ())
     if "small" in request.param:
         monkeypatch.setattr(selecting.TensorOps, "start", 16)
-        monkeypatch.setattr(engine, "WHOLE", 0)
-        monkeypatch.setattr(engine, "POOL", 64)
-        monkeypatch.setattr(engine, "PASS", 64)
+        monkeypatch.setattr(engine, "SMALL_ENTRIES", 0)
+        monkeypatch.setattr(engine, "POOL_SIZE", 64)
+        monkeypatch.setattr(engine, "ROWS_PER_PASS", 64)
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 

@@ -139,8 +139,8 @@ class Baskets:
 
 def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
     """Names of items: texts, or whole numbers, all different."""
-    names = items if isinstance(items, np.ndarray) else as_names(list(items))
-    if names.ndim != 1 or names.size == 0 or names.dtype.kind not in "Ui":
+    names = as_names(list(items))
+    if names.size == 0:
         raise TypeError(f"items must be a list of texts, or of whole numbers, found {items!r:.60}.")
     different, counts = np.unique(names, return_counts=True)
     if different.size < names.size:
@@ -173,6 +173,7 @@ def flatten(baskets: Any) -> tuple[IntArray, np.ndarray, int | None]:
 
 def as_names(names: list[Any]) -> np.ndarray:
     """Names of items as an array: all texts, or all whole numbers of 64 bits."""
+    names = [x.item() if isinstance(x, np.unsignedinteger) else x for x in names]  # numpy would not make them int64
     array = np.array(names) if names else np.empty(0, np.int64)
     kinds = str if array.dtype.kind == "U" else int | np.integer
     bad = [x for x in names if not isinstance(x, kinds) or isinstance(x, bool)]

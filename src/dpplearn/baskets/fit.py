@@ -16,7 +16,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.stop import check_stop
 from dpplearn.baskets.baskets import Baskets
 from dpplearn.baskets.factors import KernelFactors
-from dpplearn.baskets.likelihood import DENSE, BasketShard, pick, total_log_prob
+from dpplearn.baskets.likelihood import MAX_DENSE_ITEMS, BasketShard, pick, total_log_prob
 from dpplearn.learning.solve import lbfgs_ascent
 
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -59,10 +59,10 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     if rank is not None and check_int(rank, "rank", low=1) < min(largest, n):
         least = f"{largest}, the size of the largest basket, found {rank}"
         raise ValueError(f"rank must be at least {least}. Pass rank={largest}, or leave larger baskets out.")
-    if nonsymmetric and n <= DENSE and (rank is None or rank >= n):
+    if nonsymmetric and n <= MAX_DENSE_ITEMS and (rank is None or rank >= n):
         U, B = WHOLE_COLUMNS
         return min(n, U), min(n // 2, B // 2) * 2, True
-    rank = min(n if n <= DENSE else max(50, largest), n) if rank is None else min(rank, n)
+    rank = min(n if n <= MAX_DENSE_ITEMS else max(50, largest), n) if rank is None else min(rank, n)
     return rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False
 
 

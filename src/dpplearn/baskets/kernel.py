@@ -19,13 +19,13 @@ from dpplearn.baskets.baskets import Baskets, Label, check_catalogue
 from dpplearn.baskets.factors import LARGEST, KernelFactors
 from dpplearn.baskets.fit import EPOCHS, ITERATIONS, LARGE, MANY_BASKETS, FitPlan, choose_shape, fit_kernel
 from dpplearn.baskets.likelihood import KernelRows
-from dpplearn.baskets.pairs import ItemPair, Next, Related, StrongestPairs, strongest_pairs
+from dpplearn.baskets.pairs import ItemPair, NextItem, RelatedItem, StrongestPairs, strongest_pairs
 from dpplearn.dpp import DPP
 from dpplearn.learning.summary import ModelSummary, Table
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
-KIND, EDITION = "dpplearn.KernelDPP", 5  # of model files
+KERNEL_FORMAT, KERNEL_VERSION = "dpplearn.KernelDPP", 5  # of model files
 SAVED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty", "n_baskets", "counts", "pairs")
 LEAST_SHOWN = 0.0005  # a smaller correlation is 0 in three digits
 
@@ -196,7 +196,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """det L_{J + i} / det L_J of every item i, for a basket J of item numbers; -inf for those in it."""
         return self._kernel.next_scores(basket)
 
-    def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[Next]:
+    def recommend(self, basket: Sequence[Label] = (), k: int = 10, exclude: Sequence[Label] = ()) -> list[NextItem]:
         """The k most probable next items, each with its probability, given that exactly one more item comes.
 
         P(i | basket) is proportional to det L_{basket + i}; `exclude` names items that cannot come.
@@ -208,7 +208,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             given = f"{count_of(J.size, 'item', 'items')} with {out.size} excluded"
             raise ValueError(f"Nothing can follow {given}. Give a smaller basket, or fit with a larger rank.")
         best = np.argsort(-scores, kind="stable")[:k]
-        return [Next(self.items_[i].item(), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
+        return [NextItem(self.items_[i].item(), float(scores[i] / scores.sum())) for i in best if scores[i] > 0]
 
     def correlations_with(self, item: Label) -> FloatArray:
         """Correlation of having the item with having each other; 1 for itself."""
@@ -221,7 +221,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         correlation[i] = 1.0
         return np.clip(correlation, -1.0, 1.0)
 
-    def alike(self, item: Label, k: int = 10) -> list[Related]:
+    def alike(self, item: Label, k: int = 10) -> list[RelatedItem]:
         """The items that replace an item: those with the most negative correlation.
 
         Correlations that are 0 in three digits are left out, here and in `together`.
@@ -231,8 +231,8 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     @overload
     def together(self, item: None = None, k: int = 10) -> StrongestPairs: ...
     @overload
-    def together(self, item: Label, k: int = 10) -> list[Related]: ...
-    def together(self, item: Label | None = None, k: int = 10) -> StrongestPairs | list[Related]:
+    def together(self, item: Label, k: int = 10) -> list[RelatedItem]: ...
+    def together(self, item: Label | None = None, k: int = 10) -> StrongestPairs | list[RelatedItem]:
         """The items that come with an item most; without an item, the pairs that attract and repel each other most.
 
         They are ordered by the model's correlation of being in a basket. Pairs also have the counts and lifts of the
@@ -253,11 +253,12 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         k = check_int(k, "k", low=1, high=None)
         return StrongestPairs(self.pairs_.attract[:k], self.pairs_.repel[:k])
 
-    def _related(self, item: Label, k: int, sign: float) -> list[Related]:
+    def _related(self, item: Label, k: int, sign: float) -> list[RelatedItem]:
         strength = sign * self.correlations_with(item)
         strength[self.numbers([item])] = 0.0
         best = np.argsort(-strength, kind="stable")[: check_int(k, "k", low=1, high=None)]
-        return [Related(self.items_[j].item(), float(sign * strength[j])) for j in best if strength[j] >= LEAST_SHOWN]
+        best = best[strength[best] >= LEAST_SHOWN]
+        return [RelatedItem(self.items_[j].item(), float(sign * strength[j])) for j in best]
 
     def summary(self, most: int = 20) -> ModelSummary:
         """The numbers of baskets and items, how good the fit is, the most frequent items, and the strongest pairs.
@@ -304,7 +305,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         from dpplearn import __version__
 
         factors, fitted = self._fitted, {name: getattr(self, f"{name}_") for name in SAVED}
-        head = {"format": KIND, "version": EDITION, "written_by": f"dpplearn {__version__}"}
+        head = {"format": KERNEL_FORMAT, "version": KERNEL_VERSION, "written_by": f"dpplearn {__version__}"}
         head |= {"items": self.items_.tolist(), **vars(factors)}
         W = base64.b64encode(factors.W.astype("<f8").tobytes()).decode("ascii")
         write_json(path, {**head, "W": W, **fitted, "pairs": vars(self.pairs_)})
@@ -312,7 +313,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
         """Read a file that `save` wrote; it can run no code."""
-        data = read_json(path, KIND, EDITION)
+        data = read_json(path, KERNEL_FORMAT, KERNEL_VERSION)
         items, identity = data.get("items"), data.get("identity")
         if not isinstance(items, list) or {type(item) for item in items} not in ({int}, {str}):
             raise ValueError(f"items in {path} must be texts, or whole numbers, found {items!r:.60}.")
@@ -327,10 +328,8 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             raise ValueError(f"W in {path} has entries too large for a kernel.")
         data["counts"] = numbers(data.get("counts"), "counts", path, len(items))
         data["converged"] = data.get("converged") is True
-        for check, names in (
-            (number, ("alpha", "log_likelihood", "n_baskets")),
-            (whole_number, ("n_iter", "n_empty")),
-        ):
+        checks = {number: ("alpha", "log_likelihood", "n_baskets"), whole_number: ("n_iter", "n_empty")}
+        for check, names in checks.items():
             data |= {name: check(data.get(name), name, path) for name in names}
         try:
             kinds = (data["pairs"][kind] for kind in ("attract", "repel"))

@@ -21,7 +21,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._precision import singular
 
-DENSE = 1500  # items up to which L is formed
+MAX_DENSE_ITEMS = 1500  # items up to which L is formed
 ROUNDED_OFF = 1e-13  # share of its diagonal up to which a Schur complement is rounding
 
 
@@ -36,7 +36,7 @@ class KernelRows(NamedTuple):
     def dense(self) -> bool:
         """Whether to form L, which takes n^3 operations."""
         n, columns = self.left.shape
-        return self.diagonal is not None or n <= min(DENSE, 4 * columns)
+        return self.diagonal is not None or n <= min(MAX_DENSE_ITEMS, 4 * columns)
 
     @property
     def L(self) -> FloatArray:

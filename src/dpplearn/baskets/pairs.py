@@ -10,21 +10,21 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
 from dpplearn.baskets.baskets import Baskets, Label
-from dpplearn.baskets.likelihood import DENSE
+from dpplearn.baskets.likelihood import MAX_DENSE_ITEMS
 from dpplearn.learning.summary import ModelSummary, Table
 
 MAX_PAIRS = 200  # pairs of each kind
 COLUMNS = ("model's correlation", "baskets with both", "lift in the data")
 
 
-class Next(NamedTuple):
+class NextItem(NamedTuple):
     """An item, and the probability that it is the next one."""
 
     item: Label
     probability: float
 
 
-class Related(NamedTuple):
+class RelatedItem(NamedTuple):
     """An item, and the correlation of being in a basket with another."""
 
     item: Label
@@ -90,7 +90,7 @@ def strongest_pairs(dpp: Any, baskets: Baskets) -> StrongestPairs:
     Correlations below 1 / sqrt(baskets), which chance gives to independent items too, are left out.
     """
     counts, items, n_baskets = baskets.subsets.inclusion_counts().astype(np.float64), baskets.items, len(baskets)
-    frequent, chance = most_frequent(counts, DENSE), 1 / np.sqrt(n_baskets)
+    frequent, chance = most_frequent(counts, MAX_DENSE_ITEMS), 1 / np.sqrt(n_baskets)
     i, j = np.triu_indices(frequent.size, 1)
     correlation = dpp.correlations(frequent)[i, j]
     X = baskets.subsets.to_sparse()[:, frequent].astype(np.float64)

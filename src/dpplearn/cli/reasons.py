@@ -15,7 +15,7 @@ from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.relative import Reason, Relative, strongest
+from dpplearn.learning.reasons import GroupEffects, Reason, strongest_reasons
 from dpplearn.learning.tables import Encoding, raw_columns
 
 NOTED_FROM = 0.5  # two items that were kept get a note if their cosine is at least this
@@ -36,7 +36,7 @@ class AppliedModel:
         for j, name in enumerate(model.quality_.names):
             if name != "constant":
                 fields.setdefault(field_of.get(name, name), []).append(j)
-        self.relative = Relative(model, self.items, {name: np.array(own) for name, own in fields.items()})
+        self.relative = GroupEffects(model, self.items, {name: np.array(own) for name, own in fields.items()})
         self.log_q = model.quality_.log_q(self.items)
         self.rows: Any = model.similarity_.rows(self.items)
 
@@ -53,7 +53,7 @@ class AppliedModel:
     def reasons(self, item: int) -> tuple[Reason, ...]:
         """At most three fields that make an item likelier than the average one, by more than their standard error."""
         amounts, error = self.relative.amounts, self.relative.error
-        return strongest(
+        return strongest_reasons(
             [Reason(name, self.words(name, item), float(x[item]), error(item, name)) for name, x in amounts.items()]
         )
 

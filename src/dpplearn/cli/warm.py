@@ -13,7 +13,7 @@ from dpplearn.baskets import KernelDPP
 from dpplearn.cli import say
 from dpplearn.cli.bars import bars
 from dpplearn.decoding import diversify, exact_map
-from dpplearn.decoding.candidates import COMPILED
+from dpplearn.decoding.candidates import COMPILED_ENTRIES
 from dpplearn.dpp import DPP
 from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
@@ -52,7 +52,7 @@ def small_calls() -> Iterator[str]:
     yield "decoding"
     exact_map(dense, k=4)
     for dtype in (np.float32, np.float64):  # so many rows that a loop computes their lengths
-        diversify(np.ones((COMPILED // 4 + 1, 4), dtype), k=1)
+        diversify(np.ones((COMPILED_ENTRIES // 4 + 1, 4), dtype), k=1)
     yield "Markov random fields"
     approximate(PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3)), "mean-field")
     yield "baskets"

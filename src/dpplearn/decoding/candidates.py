@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import (
     LONGEST,
     SHORTEST,
@@ -45,13 +45,13 @@ from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.minors import TwoSided
 from dpplearn.nonsymmetric import NonsymmetricDPP
-from dpplearn.operand import ROWS, Dense, Operand, Rows
+from dpplearn.operand import ROWS_AT_ONCE, Dense, Operand, Rows
 
-COPIED = 2**20  # features of at most so many bytes are copied as float64; larger ones are read in place
-PER_THREAD = 4_000_000  # entries of rows that a thread reads at once
-COMPILED = 2_000_000  # with more entries, a compiled loop computes the lengths of rows
-DENSE = 5000  # largest n for which an n x n kernel may be formed from features
-SMALL_NUGGET = 1e-6  # the nugget beside items given: too small to change which items come first
+COPIED_BYTES = 2**20  # features of at most so many bytes are copied as float64; larger ones are read in place
+ENTRIES_PER_THREAD = 4_000_000  # entries of rows that a thread reads at once
+COMPILED_ENTRIES = 2_000_000  # with more entries, a compiled loop computes the lengths of rows
+MAX_DENSE_ITEMS = 5000  # largest n for which an n x n kernel may be formed from features
+SMALL_NUGGET = 1e-6  # the nugget that `given` items need: too small to change which items come first
 
 
 def read_features(
@@ -66,8 +66,8 @@ def read_features(
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
     if dense:
-        rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED else np.ascontiguousarray(rows)
-    elif rows.data.nbytes <= COPIED:
+        rows = np.array(rows, np.float64, order="C") if rows.nbytes <= COPIED_BYTES else np.ascontiguousarray(rows)
+    elif rows.data.nbytes <= COPIED_BYTES:
         rows = rows.copy()
     squares = square_lengths(rows, n_jobs)
     least, most = squares[squares.argmin()], squares[squares.argmax()]  # quicker than min and max; also find nan
@@ -86,12 +86,12 @@ def square_lengths(rows: Features, n_jobs: int | None = None) -> FloatArray:
     """|rows_i|^2 in float64. For many rows, a compiled loop on threads reads them once and copies nothing."""
     if not isinstance(rows, np.ndarray):  # sparse
         return square_sums(rows.astype(np.float64, copy=False))
-    if rows.size <= COMPILED:
+    if rows.size <= COMPILED_ENTRIES:
         rows = rows.astype(np.float64, copy=False)
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     from dpplearn.decoding._loops import row_squares  # here: numba takes a moment to import
 
-    out, step = np.empty(rows.shape[0]), PER_THREAD // rows.shape[1] + 1
+    out, step = np.empty(rows.shape[0]), ENTRIES_PER_THREAD // rows.shape[1] + 1
 
     def some_rows(b: int) -> None:
         part = slice(b * step, (b + 1) * step)
@@ -106,7 +106,7 @@ class Embedded(NamedTuple):
     """Items of quality q in the directions of their rows, L_ij = q_i q_j cos(rows_i, rows_j); arrays, or tensors."""
 
     rows: Features
-    lengths: FloatArray  # of the rows; one of length 0 is similar to none
+    lengths: FloatArray  # of the rows; a row of length 0 is similar to no other
     q: FloatArray
 
     def __repr__(self) -> str:
@@ -145,8 +145,8 @@ class Given(NamedTuple):
         """
         d = self.rows.shape[1]
         A = np.zeros((d, d))
-        for low in range(0, self.lengths.size, ROWS):
-            part = slice(low, low + ROWS)
+        for low in range(0, self.lengths.size, ROWS_AT_ONCE):
+            part = slice(low, low + ROWS_AT_ONCE)
             lengths = np.where(self.lengths[part] > 0.0, self.lengths[part], 1.0)
             U = to_dense(self.rows[part]).astype(np.float64) / lengths[:, None]
             A += U.T @ U
@@ -271,8 +271,8 @@ class Candidates:
 
     def check_few(self) -> None:
         """An error if there are too many items for an n x n matrix."""
-        if self.n > DENSE:
-            formed = f"This decoder forms an n x n kernel for n up to {DENSE}, found {self.n} items"
+        if self.n > MAX_DENSE_ITEMS:
+            formed = f"This decoder forms an n x n kernel for n up to {MAX_DENSE_ITEMS}, found {self.n} items"
             raise ValueError(f"{formed}. Use greedy_map, or pass fewer candidates.")
 
     def log_prob(self, subset: IntArray) -> float:
@@ -285,7 +285,7 @@ class Candidates:
         if isinstance(self.model, Embedded) and "log_normalizer" not in self._plain.__dict__:
             now = np.sqrt(square_lengths(self.model.rows))  # the rows may be the caller's own array
             if not np.allclose(now, self.model.lengths, rtol=1e-12, atol=0.0):
-                raise RuntimeError("phi was changed after the choice. Ask for log_prob before, or decode a copy.")
+                raise RuntimeError("Features were changed after the choice. Ask for log_prob before, or pass a copy.")
         return self._plain.logdet(subset) - self._plain.log_normalizer
 
     @cached_property
@@ -304,8 +304,8 @@ class Candidates:
         return DPP(self.L)  # nuggets are not in the rows
 
     @cached_property
-    def _conditioned(self) -> Latest[DPP | LowRankDPP]:
-        return Latest()
+    def _conditioned(self) -> LatestValue[DPP | LowRankDPP]:
+        return LatestValue()
 
     def conditioned(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
         """The DPP given the items to include and exclude, kept for a second call, which then has its eigenvectors."""
@@ -322,22 +322,22 @@ dense or scipy sparse."""
 
 def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
     """The candidates of a model that a decoder was given; an error for a nonsymmetric one unless that is allowed."""
-    d, own = check_diversity(diversity), check_nugget(nugget)
+    d, nugget = check_diversity(diversity), check_nugget(nugget)
     if isinstance(model, NonsymmetricDPP):
         if not nonsymmetric:
             raise TypeError("this decoder is not for a NonsymmetricDPP. Use greedy_map or local_search.")
-        if own or d != 0.5:
+        if nugget or d != 0.5:
             settings = f"{diversity!r} and {nugget!r}"
             raise ValueError(f"diversity must be 0.5 and nugget 0 for a NonsymmetricDPP, found {settings}.")
         return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):
-        return Candidates(model, d, nugget=own)
+        return Candidates(model, d, nugget=nugget)
     if isinstance(model, tuple) and len(model) == 2:
         rows, lengths = read_features(model[1])
         if lengths.min() <= 0.0:
             row = int(lengths.argmin())
             raise ValueError(f"phi must have no zero row, because a direction is needed; row {row} is zero.")
-        return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=own)
+        return Candidates(Embedded(rows, lengths, check_quality(model[0], len(lengths))), d, nugget=nugget)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."

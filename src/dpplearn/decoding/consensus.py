@@ -39,11 +39,11 @@ from dpplearn.decoding.tilt import tilted_kernel
 
 Counts: TypeAlias = list[tuple[float, sparse.csr_array]]
 Utility: TypeAlias = ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
-PASSES = 100  # most rounds of swaps; a few are enough
+MAX_ROUNDS = 100  # most rounds of swaps; a few are enough
 LEAST_RISE = 1e-9  # a swap or a drop must raise the agreement by more
 EXACT_HOLDERS = 8  # tokens that at most so many items hold have exact distributions
-NUMBERS = 2**22  # numbers worked on at once
-SAME = 1e-11  # additions whose values differ by less are ties, so that rounding does not decide
+NUMBERS_AT_ONCE = 2**22  # numbers worked on at once
+TIE_WIDTH = 1e-11  # additions whose values differ by less are ties, so that rounding does not decide
 MOST_STEPS = 1000  # with more steps of a token in one item, or without a common unit, counts are rounded to GRID steps
 GRID = 64
 
@@ -123,9 +123,9 @@ def consensus_choice(candidates: Candidates, limits: Limits, utility: Utility | 
     note = ""
     if limits.free.any():
         dpp, rest = given_limits(candidates, limits)
-        K = tilted_kernel(dpp, limits.cost[rest], limits.worth - limits.total(limits.include))
+        K = tilted_kernel(dpp, limits.cost[rest], limits.full_cost - limits.total(limits.include))
         spent = float(limits.cost[rest] @ K.diagonal()) + limits.total(limits.include)
-        if spent <= 0.9 * limits.worth:
+        if spent <= 0.9 * limits.full_cost:
             note = f", which cost about {spent:.3g}: no set of positive probability costs much more"
     else:
         K, note = np.empty((0, 0)), "; nothing else may be chosen"
@@ -152,7 +152,7 @@ def best_agreement(counts: Counts, K: FloatArray, limits: Limits, start: IntArra
         order = order[limits.alive[order]]
         least += [order[limits.group[order] == c][: lacks[c]] for c in np.flatnonzero(lacks > 0)]
     base, equal, cost = np.concatenate(least), np.ones(limits.cost.size), limits.relative_cost
-    starts = [(base, equal), (start, equal)] if limits.equal else [(base, equal), (base, cost), (start, equal)]
+    starts = [(base, equal), (start, equal)] if limits.equal_costs else [(base, equal), (base, cost), (start, equal)]
     return max((search_from(agreement, limits, *pair) for pair in starts), key=lambda run: round(run[1], 12))
 
 
@@ -169,7 +169,7 @@ def search_from(agreement: Agreement, limits: Limits, start: IntArray, price: Fl
 
     items, value = add(start.astype(np.int64), price)
     equal = np.ones(limits.cost.size)
-    for _ in range(PASSES):
+    for _ in range(MAX_ROUNDS):
         check_stop()
         before, a = value, limits.include.size
         while a < items.size:
@@ -299,9 +299,9 @@ class Agreement(NamedTuple):
         value = self.weights @ (2.0 * more / (length[:, None] + self.lengths))
         change = np.where(free, (value - now) / price, -np.inf)
         best = change.max(initial=-np.inf)
-        if best <= SAME:
+        if best <= TIE_WIDTH:
             return -1, now, now
-        i = int((change >= best - SAME).argmax())
+        i = int((change >= best - TIE_WIDTH).argmax())
         return i, float(value[i]), now
 
 
@@ -335,8 +335,8 @@ def chances(K: FloatArray, counts: Any, base: IntArray, more: IntArray) -> Float
 
 
 def in_parts(tokens: IntArray, each: int) -> list[IntArray]:
-    """Tokens in parts for which NUMBERS is enough, if each token needs `each` numbers."""
-    step = max(1, NUMBERS // each)
+    """Tokens in parts for which NUMBERS_AT_ONCE is enough, if each token needs `each` numbers."""
+    step = max(1, NUMBERS_AT_ONCE // each)
     return [tokens[low : low + step] for low in range(0, tokens.size, step)]
 
 

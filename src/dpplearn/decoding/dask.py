@@ -33,9 +33,11 @@ from dpplearn.decoding.registry import check_options
 from dpplearn.decoding.scores import qualities, read_scores
 from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, nearest_chosen, read_held
 
-SPARE = 4  # candidates of a part, as a multiple of its share of k
-FEWEST = 1000  # least number of candidates of a part that has them
-UNKNOWN = Unknown("log_prob of a choice in parts is not computed: it needs all items. log det L_Y is gains.sum().")
+CANDIDATES_PER_CHOICE = 4  # candidates of a part, as a multiple of its share of k
+FEWEST_CANDIDATES = 1000  # least number of candidates of a part that has them
+PARTS_UNKNOWN = Unknown(
+    "log_prob of a choice in parts is not computed: it needs all items. log det L_Y is gains.sum()."
+)
 
 
 class Part(NamedTuple):
@@ -63,7 +65,7 @@ class PartTask(NamedTuple):
     whole: bool = False  # whether all items are candidates
 
 
-class Picked(NamedTuple):
+class PartCandidates(NamedTuple):
     """The candidates of a part: their numbers in the whole data, and their rows."""
 
     items: IntArray
@@ -75,7 +77,7 @@ def read_array(path: str, start: int, stop: int) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
 
 
-def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: PartTask) -> Picked:
+def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, task: PartTask) -> PartCandidates:
     """Choose candidates from the part that begins at `start`. The worker reads it, so it holds one part at a time."""
     q, settings, limits, given, options, whole = task
     rows = args[0] if load is None else load(*args)
@@ -85,7 +87,7 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
             found = f"{len(lengths)} rows for {q.size} scores from row {start} on. Were they changed meanwhile?"
             raise ValueError(f"embeddings must have one row for each score, found {found}")
         if whole:
-            return Picked(start + np.arange(q.size), rows)
+            return PartCandidates(start + np.arange(q.size), rows)
         free = replace(limits, need=0 * limits.need)  # min_per_group is for all parts together
         sets = [choose(Embedded(rows, lengths, q), settings, free, given, **dict(options)).subset]
     for c in np.flatnonzero(limits.need):  # so that the final choice can meet min_per_group: the best and the cheapest
@@ -93,7 +95,7 @@ def pick(load: Callable[..., Any] | None, args: tuple[Any, ...], start: int, tas
         for order in (-q[inside], limits.cost[inside]):
             sets.append(inside[np.argsort(order, kind="stable")[: limits.need[c]]])
     chosen = np.unique(np.concatenate(sets)).astype(np.int64)
-    return Picked(start + chosen, np.ascontiguousarray(rows[chosen]))
+    return PartCandidates(start + chosen, np.ascontiguousarray(rows[chosen]))
 
 
 def diversify_dask(
@@ -171,7 +173,7 @@ def choose_in_parts(
     if n == 0:
         return choose(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
     before = None if given is None else read_given(given, np.empty((0, d)), np.empty(0))[0]
-    spare = max(FEWEST, SPARE * -(-limits.k // len(parts)) if limits.sized else 0)
+    spare = max(FEWEST_CANDIDATES, CANDIDATES_PER_CHOICE * -(-limits.k // len(parts)) if limits.sized else 0)
     spare = spare if per_part is None else check_int(per_part, "per_part", low=1)
     size, part_limits = max(limits.include.size, spare), limits
     # k is for all parts together, and so is the choice of the kernel
@@ -193,7 +195,7 @@ def choose_in_parts(
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
     every = len(chosen) == items.size < n
     reason = f"the parts gave no more candidates than these: {chosen.reason}" if every else chosen.reason
-    whole = items[chosen.subset], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits
+    whole = items[chosen.subset], chosen.cost, chosen.gains, reason, PARTS_UNKNOWN, chosen.diversity, parameters, limits
     return PartsSelection(*whole, embedded.part(chosen.subset), list(parts))
 
 
@@ -201,13 +203,13 @@ def limits_of(limits: Limits, items: IntArray) -> Limits:
     """The limits of some of the items, numbered from 0."""
     include, exclude = (np.flatnonzero(np.isin(items, listed)) for listed in (limits.include, limits.exclude))
     cost, k = limits.cost[items], min(limits.k, items.size)
-    part: Any = {"cost": cost, "equal": bool((cost == cost[:1]).all()), "k": k, "group": limits.group[items]}
+    part: Any = {"cost": cost, "equal_costs": bool((cost == cost[:1]).all()), "k": k, "group": limits.group[items]}
     return replace(limits, **part, include=include, exclude=exclude)
 
 
 def first_round(
     parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
-) -> list[Picked]:
+) -> list[PartCandidates]:
     """The candidates of every part, in order. If a worker is lost, only its task is done again."""
     files: list[Path | None] = [None] * len(parts)
     if work is not None:  # a file's name is the hash of everything that decides its candidates
@@ -217,7 +219,7 @@ def first_round(
     for i, file in enumerate(files):
         if file is not None and file.exists():
             with np.load(file, allow_pickle=False) as arrays:
-                picked[i] = Picked(arrays["items"], arrays["rows"])
+                picked[i] = PartCandidates(arrays["items"], arrays["rows"])
     left = [i for i, candidates in enumerate(picked) if candidates is None]
     progress.stage("Candidates of parts", len(parts) - len(left), len(parts))
     if not left:

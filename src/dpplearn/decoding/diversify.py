@@ -38,9 +38,9 @@ __all__ = ["DiverseSelection", "diversify"]
 
 TENSORS = "dpplearn.torch.selecting:read_tensors"  # imported with the first tensor
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
-APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
-REPEATS = 2e-3  # a gain below this share of the largest L_ii may be nothing but a nugget: the item repeats those given
-BORROWED = 2**28  # a selection does not keep more bytes of embeddings alive than this
+NEAR_UNKNOWN = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
+LEAST_NEW_SHARE = 2e-3  # if its gain is below this share of the largest L_ii, an item may only repeat the given ones
+MAX_HELD_BYTES = 2**28  # a selection does not keep more bytes of embeddings alive than this
 
 
 def diversify(
@@ -74,9 +74,9 @@ def diversify(
         q_i = sqrt(2) exp(min(1/2, 1 - diversity) z_i),    z_i = scale (score_i - mean) / sigma,
 
     where sigma is the standard deviation of the scores, and at least 1/40 of their range. Scores may have any unit:
-    adding a constant or multiplying by a positive number changes nothing. Scores very far from most, such as -1e9 for
-    an item that is masked, do not count for the mean and sigma, and are 20 sigma away. If all scores are the same but
-    for rounding, z is 0. Below diversity 1/2 the similarities S_ij of different items are multiplied by 2 diversity;
+    adding a constant or multiplying by a positive number changes nothing. A score very far from the others, such as
+    -1e9 for a masked item, is left out of the mean and of sigma, and counts as 20 sigma away. If all scores are equal
+    but for rounding, z is 0. Below diversity 1/2, similarities S_ij of different items are multiplied by 2 diversity;
     at 0, scores are compared to the last digit.
 
     Parameters
@@ -187,7 +187,7 @@ def diversify(
         selection = feed(items, settings, limits, before, window, options)
     else:
         owner = None
-        if items.rows.data.nbytes > BORROWED and not tensors:  # only the caller's own array outlives this call
+        if items.rows.data.nbytes > MAX_HELD_BYTES and not tensors:  # only the caller's own array outlives this call
             owned = type(embeddings) is np.ndarray and embeddings.flags.owndata
             owner = embeddings if owned or sparse.issparse(embeddings) else None
         selection = choose(items, settings, limits, before, kind, owner, **options)
@@ -282,9 +282,9 @@ def choose(
     **options: Any,
 ) -> DiverseSelection:
     """Choose among items whose qualities are known. The selection has only a weak reference to rows with an `owner`."""
-    own = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
+    nugget = (0.0 if given is None else SMALL_NUGGET) if settings.nugget is None else settings.nugget
     # above 1/2, diversity is already in the qualities; below, it is in the similarities
-    candidates = kind(items, min(settings.diversity, 0.5), nugget=own, given=given)
+    candidates = kind(items, min(settings.diversity, 0.5), nugget=nugget, given=given)
     if settings.decoder == "greedy":
         if options:
             check_options("greedy", options)
@@ -301,7 +301,7 @@ def choose(
         items = items._replace(rows=weakref.ref(owner))
         log_prob = partial(log_prob_of_held, items, candidates.nugget)
     if candidates.near:
-        log_prob = APPROXIMATE
+        log_prob = NEAR_UNKNOWN
     parameters = {"scale": settings.scale, "decoder": settings.decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
     cost = limits.total(subset)
@@ -345,7 +345,7 @@ def choose_greedily(
     if settings.min_gain is not None:
         floor, share = -np.inf, settings.min_gain
         if candidates.given is not None:  # an item with little more than its nugget repeats the given ones
-            floor = min(2.0 * candidates.nugget, REPEATS) * float(candidates.diag.max())
+            floor = min(2.0 * candidates.nugget, LEAST_NEW_SHARE) * float(candidates.diag.max())
     run, candidates = run_by_kernel(partial(greedy, floor=floor, share=share), candidates, settings, limits)
     reason = reason_of(limits, run, settings.min_gain)
     if owed := limits.owed(run.items):  # their groups have only items past the rank, or with too small a gain

@@ -17,7 +17,7 @@ from dpplearn.decoding.selection import nearest_chosen
 
 @dataclass(frozen=True, repr=False)
 class SetDiversity:
-    """The three numbers of `diversity_of`; nan if there are too few items."""
+    """The three numbers of `diversity_of`. `closest` of fewer than two items is nan, and so is `coverage` of none."""
 
     effective: float
     closest: float

@@ -15,16 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._precision import AGAIN, EPS, EPS32, ROUNDING, TIE
+from dpplearn._precision import EPS, EPS32, REORTHOGONAL, ROUNDING, TIE
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.limits import End, Limits, Remaining, why_ended
 
-WHOLE = 2**14  # with at most so many entries of features, all items are one block
-POOL = 2**16  # items from which blocks are made
+SMALL_ENTRIES = 2**14  # with at most so many entries of features, all items are one block
+POOL_SIZE = 2**16  # items from which blocks are made
 FEWEST_PICKS = 4  # after fewer choices from a block, the next block is larger
-PASS = 2**16  # rows that one product reads in a pass over all items
+ROWS_PER_PASS = 2**16  # rows that one product reads in a pass over all items
 FIRST_ROOM = 64  # directions for which there is room at first
-GATHER = 8  # gathering a row for a block takes as long as reading so many rows in a pass
+GATHER_COST = 8  # gathering a row for a block takes as long as reading so many rows in a pass
 TINY = 1e-300
 
 
@@ -83,10 +83,10 @@ class Rule:
         self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None, tie: float = TIE
     ) -> None:
         self.name, self.xp, self.tie = name, xp, tie
-        self.plain = power == 0.0 or limits.equal
+        self.plain = power == 0.0 or limits.equal_costs
         self.one = 0.0 if self.plain else 1.0  # scores that are logarithms may be 0 at a tie
         self.weight: Any = None if self.plain else xp.put(limits.relative_cost**power, like)
-        self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
+        self.cost: Any = None if limits.equal_costs else xp.put(limits.cost, like)
 
     def scores(self, g: Any, items: Any) -> Any:
         if self.plain:
@@ -216,7 +216,7 @@ class GreedyRun:
         """Make a block of the items with the largest bounds; False if no candidate is left."""
         if self.pool is None:
             there = self.xp.where(self.gains.bound > -np.inf)
-            self.pool, self.beyond = self.top(there, max(POOL, 4 * self.size))
+            self.pool, self.beyond = self.top(there, max(POOL_SIZE, 4 * self.size))
         self.items, outside = self.top(self.pool, self.size)
         self.outside = max(outside, self.beyond)
         self.g = self.gains.block(self.items)
@@ -282,9 +282,9 @@ class RowGains(Gains):
         self.rows, self.scale, self.diag, self.own, self.xp = rows, scale, diag, own, xp
         self.n, self.d = rows.shape
         self.sparse = not isinstance(rows, np.ndarray) and sparse.issparse(rows)  # may be a tensor
-        self.start = self.n if self.n * self.d <= WHOLE else xp.start  # a small problem is one block
+        self.start = self.n if self.n * self.d <= SMALL_ENTRIES else xp.start  # a small problem is one block
         self.U = xp.put(np.empty((min(FIRST_ROOM, max(k, 1)), self.d)) if U is None else U, diag)
-        self.t, self.known = 0 if U is None else len(U), 0  # number of directions; those that `base` has subtracted
+        self.t, self.counted = 0 if U is None else len(U), 0  # directions in all, and those in `base`
         self.noise = (self.d + 8 * min(k, self.d)) * EPS
         self.bound = diag + 0.0
         self.base: Any = None  # bounds of the last pass over all items
@@ -310,10 +310,10 @@ class RowGains(Gains):
             U = self.U[:t]
             v = x - dot(dot(U, x), U)
         gain, diag, scale = self.xp.at(place, self.g, self.L, self.s)
-        if gain <= AGAIN * diag:  # digits may be lost: compute the gain anew
+        if gain <= REORTHOGONAL * diag:  # digits may be lost: compute the gain anew
             own = float(self.own[j])
             gain, before = own + max(scale * float(dot(x, v)) * scale, 0.0), diag - own
-            while not own and 0.0 < gain < AGAIN * before:  # once more (Kahan)
+            while not own and 0.0 < gain < REORTHOGONAL * before:  # once more (Kahan)
                 before = gain
                 v = v - dot(dot(U, v), U)
                 gain = scale * float(dot(v, v)) * scale
@@ -336,7 +336,7 @@ class RowGains(Gains):
         U, size = self.U, max(2 * len(self.U), FIRST_ROOM)
         if self.t >= 2 * self.d:
             U, size = self.xp.put(np.linalg.qr(self.xp.host(U), mode="r"), self.diag), max(len(U), FIRST_ROOM)
-            self.known, self.base = 0, None
+            self.counted, self.base = 0, None
         self.t = len(U)
         self.U = self.xp.put(np.empty((size, self.d)), self.diag)
         self.U[: self.t] = U
@@ -349,18 +349,18 @@ class RowGains(Gains):
 
         Rounding may change each <row, u> by some EPS of the row's length, so that much less is subtracted.
         """
-        if self.known == self.t or GATHER * size * self.t <= self.n * (self.t - self.known):
+        if self.counted == self.t or GATHER_COST * size * self.t <= self.n * (self.t - self.counted):
             return False
         if self.base is None:
             self.base = self.diag + 0.0
-        U = self.U[self.known : self.t]
+        U = self.U[self.counted : self.t]
         rough = 64 * len(U) ** 0.5 * self.xp.precision(self.rows)
-        for low in range(0, self.n, PASS):
-            part = slice(low, low + PASS)
+        for low in range(0, self.n, ROWS_PER_PASS):
+            part = slice(low, low + ROWS_PER_PASS)
             lengths = (self.diag[part] - self.own[part]) ** 0.5  # of b_i
             x = (self.scale[part] * self.xp.explained(self.rows[part], U) - rough * lengths).clip(min=0.0)
             self.base[part] -= x * x
-        self.known = self.t
+        self.counted = self.t
         self.bound = self.xp.smaller(self.bound, self.base)
         return True
 

@@ -66,7 +66,8 @@ def exact_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, groups, max_per_group, diversity
-        As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
+        As in `greedy_map`, but `min_per_group` is refused. Above diversity 0.5 a set is to fill budget or k: see
+        `dpplearn.decoding.tilt.fill_tilt`.
     time_limit : float, optional
         Seconds; None for no limit. When the time is over, the best set so far is returned with its gap.
 

@@ -157,7 +157,7 @@ def best_run(
     """A greedy run, or the most probable of three runs with different powers of cost for gain="auto"."""
     powers: tuple[float, ...] = (1.0 if power is None else power,)
     if gain == "auto" and power is None:
-        powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0)
+        powers = (0.0,) if limits.equal_costs else (0.0, 0.5, 1.0)
     runs, expected = [], None
     if candidates.near:  # this kernel depends on how many items are chosen; without any limit we expect sqrt(n)
         expected = limits.most_items if limits.bounded else isqrt(limits.cost.size)
@@ -280,7 +280,7 @@ def reason_of(limits: Limits, run: Run, min_gain: float | None = None) -> str:
         return "every candidate has quality 0"
     fitting = " that fits the budget" * (limits.budget < np.inf)
     least = "" if min_gain is None else f"{min_gain:g} of what the first added"
-    too = f" and would add {least}" if least else ""
+    too = f" and would add {least}" if least else " and has a gain" * limits.could_take(run.items)
     fewer = f"; a larger min_gain than {min_gain:g} takes fewer" if least else ""
     if least and run.end == End.GAIN and not run.items.size:
         return "every candidate repeats what was given"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._checks import MAX_COUNT, FloatArray, IntArray, check_disjoint, check_int, check_vector
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # share of the budget that is forgiven: more than the rounding of any sum, less than any real cost
@@ -24,7 +24,7 @@ LEAST_NUGGET = 1e-8  # smaller nuggets are lost in rounding
 Bound = int | Mapping[Any, int]  # one number for all groups, or a number for each of some groups
 
 NO_ITEMS = np.empty(0, np.int64)
-NO_CAP, NO_NEED = np.array([MANY]), np.array([0])  # the quotas where no groups are given, and all items are of one
+NO_CAP, NO_NEED = np.array([MAX_COUNT]), np.array([0])  # the quotas where no groups are given, and all items are of one
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -67,7 +67,7 @@ class Limits:
     include: IntArray
     exclude: IntArray
     sized: bool  # whether a size was given
-    equal: bool  # whether all items cost the same, so that cost cannot change an order
+    equal_costs: bool  # whether all items cost the same, so that cost cannot change an order
     names: list[Any]  # of the groups; empty if no groups were given, and then all items are of one group
     group: IntArray  # (n,) the group of each item, from 0
     most: IntArray  # (groups,)
@@ -126,7 +126,7 @@ class Limits:
         return self.budget * (1.0 + SLACK)
 
     @property
-    def worth(self) -> float:
+    def full_cost(self) -> float:
         """The cost of a full set: the budget, or that of the items to include and as many more of mean cost as fit."""
         free, inside = self.cost[self.free], self.counts(self.include)
         more = np.minimum(self.most - inside, self.counts(np.flatnonzero(self.free))).sum()
@@ -264,11 +264,8 @@ def check_limits(
         advice = "Give an item that is free a small cost, or name it in include."
         raise ValueError(f"cost must be positive, but cost[{int(costs.argmin())}] is {costs.min():g}. {advice}")
     size = n if k is None else min(k if type(k) is int and k >= 0 else check_int(k, "k", high=None), n)
-    # the default needs no check
-    A = NO_ITEMS if isinstance(include, tuple) and not include else check_subset(include, n, "include")
-    B = NO_ITEMS if isinstance(exclude, tuple) and not exclude else check_subset(exclude, n, "exclude")
-    if A.size and B.size:
-        check_disjoint(A, B, n)
+    default = isinstance(include, tuple) and isinstance(exclude, tuple) and not (include or exclude)  # needs no check
+    A, B = (NO_ITEMS, NO_ITEMS) if default else check_disjoint(include, exclude, n)
     if A.size and not fits(costs[A].sum(), limit):
         raise ValueError(f"include must fit the budget of {limit:g}, but its items cost {costs[A].sum():g}.")
     if A.size > size:
@@ -322,20 +319,20 @@ def read_groups(groups: Any, n: int) -> tuple[list[Any], IntArray]:
     if shape != (n,):
         raise ValueError(f"groups must have one label for each of the {n} items, found shape {shape}.")
     try:
-        known = dict.fromkeys(labels)
+        plain = dict.fromkeys(labels)
     except TypeError as error:
         raise TypeError(f"groups must be labels such as texts or numbers, found an {error}.") from None
-    for label in known:
+    for label in plain:
         if label is None or type(label).__name__ == "NAType" or label != label:
             where = next(i for i, other in enumerate(labels) if other is label)
             found = f"groups[{where}] is missing ({label}). Give such items a label of their own, or leave them out"
             raise ValueError(f"groups must have a label for each item, but {found}.")
-        known[label] = as_label(label)
-    names = list(dict.fromkeys(known.values()))
+        plain[label] = as_label(label)
+    names = list(dict.fromkeys(plain.values()))
     with suppress(TypeError):  # names that cannot be sorted stay in the order of the items
         names.sort()
     place = {name: c for c, name in enumerate(names)}
-    return names, np.fromiter((place[known[label]] for label in labels), np.int64, n)
+    return names, np.fromiter((place[plain[label]] for label in labels), np.int64, n)
 
 
 def as_label(x: Any) -> Any:
@@ -349,9 +346,10 @@ def as_label(x: Any) -> Any:
 
 
 def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: str, default: int) -> IntArray:
-    """A whole number for each group; numbers above MANY become MANY, which limits nothing."""
+    """A whole number for each group; numbers above MAX_COUNT become MAX_COUNT, which limits nothing."""
     if not isinstance(bound, Mapping):
-        return np.full(len(names), default if bound is None else min(check_int(bound, what, high=sys.maxsize), MANY))
+        number = default if bound is None else check_int(bound, what, high=sys.maxsize)
+        return np.full(len(names), min(number, MAX_COUNT))
     place = {name: c for c, name in enumerate(names)}
     numbers = np.full(len(names), default)
     for key, number in bound.items():
@@ -359,7 +357,7 @@ def read_bound(bound: int | Mapping[Any, int] | None, names: list[Any], what: st
         if name not in place:
             shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
             raise ValueError(f"{what} names the group {name!r}, which no item has. There are {shown}.")
-        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MANY)
+        numbers[place[name]] = min(check_int(number, f"{what}[{name!r}]", high=sys.maxsize), MAX_COUNT)
     return numbers
 
 

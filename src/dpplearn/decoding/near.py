@@ -16,8 +16,8 @@ Cosines of rows of d numbers tell at most d items apart. To choose more, we comp
    items nearest to it, as k-means does. That costs less, and covers more.
 
 L is positive semidefinite. Three things are approximate: the anchors are a sample; if there are many, an item is
-compared only with the anchors in cells near it, which may miss some; and entries below DROPPED are left out of the
-directions in `NearGains`, which makes the gains of chosen items up to 1 % wrong.
+compared only with the anchors in cells near it, which may miss some; and small entries are left out of the directions
+in `NearGains`, which makes the gains of chosen items up to 1 % wrong.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ NUGGET = 1e-3  # default nugget of this kernel
 POWER = 0.25  # see 4. above
 LOWEST_SHARE = 1e-4  # |phi|^2 / p counts as at least this
 ANCHORS_PER_CHOICE, FEWEST_ANCHORS = 5, 1024  # anchors per item to be chosen, and at least
-FEWEST_DESCRIBING, DESCRIBING = 8, 1.2  # p is at least FEWEST_DESCRIBING, and DESCRIBING times anchors / k
-FINEST = 0.25  # no unit is smaller than this share of the median unit, so that near-copies in dense places are alike
-CLOSEST = 1e-5  # no unit is smaller than this: cosines of float32 rows have errors of about 1e-7
-CROWDED = 0.05  # no item moves as near to another chosen item as this share of the median unit
-CELL, COMPARED = 128, 1024  # rows in a cell, and in all cells that an item is compared with
-DROPPED = 0.01  # smaller entries of directions, whose length is at most 1, are left out
+FEWEST_DESCRIBING, DESCRIBING_FACTOR = 8, 1.2  # p is at least the first, and the second times anchors / k
+LEAST_UNIT_SHARE = 0.25  # of the median unit: no unit is smaller, so that near-copies in dense places are alike
+SMALLEST_UNIT = 1e-5  # no unit is smaller than this: cosines of float32 rows have errors of about 1e-7
+LEAST_DISTANCE = 0.05  # no item moves as near to another chosen item as this share of the median unit
+CELL_ROWS, COMPARED_ROWS = 128, 1024  # rows in a cell, and in all cells that an item is compared with
+SMALLEST_ENTRY = 0.01  # smaller entries of directions, whose length is at most 1, are left out
 ROUNDS = (1 / 4, 1 / 4, 1 / 2, 1 / 2, 1, 1)  # the part of the sample that each round of k-means reads
 PER_MIDDLE = 50  # sampled items for each middle
 FEWEST_SAMPLED, MOST_SAMPLED = 2**14, 2**17  # items in the sample for k-means; also the most anchors
-REFRESH = 64  # choices between two passes over all items
-BATCH = 2**16  # items read at once
-PRODUCT = 2**20  # cosines computed at once
-SMALL = 2**23  # products of fewer numbers than this run on one thread
+REFRESH_EVERY = 64  # choices between two passes over all items
+ITEMS_AT_ONCE = 2**16  # items read at once
+COSINES_AT_ONCE = 2**20  # cosines computed at once
+SMALL_PRODUCT = 2**23  # products of fewer numbers than this run on one thread
 
 
 class Cells:
@@ -58,19 +58,19 @@ class Cells:
 
     def __init__(self, rows: FloatArray) -> None:
         n = len(rows)
-        self.rows, self.heads = rows, rows[:: CELL if n > COMPARED else n]
+        self.rows, self.heads = rows, rows[:: CELL_ROWS if n > COMPARED_ROWS else n]
         cells = self.by_cell(rows)
         sizes = np.array([len(cell) for cell in cells])
         self.near = []  # for each cell, the rows in the cells nearest to it
         for order in np.argsort(-(self.heads @ self.heads.T), axis=1, kind="stable"):
-            enough = int(np.searchsorted(np.cumsum(sizes[order]), min(COMPARED, n))) + 1
+            enough = int(np.searchsorted(np.cumsum(sizes[order]), min(COMPARED_ROWS, n))) + 1
             self.near.append(np.sort(np.concatenate([cells[c] for c in order[:enough]])))
 
     def by_cell(self, X: FloatArray) -> list[IntArray]:
         """The numbers of these unit rows in each cell."""
         count, cell = len(self.heads), np.zeros(len(X), np.int64)
         if count > 1:
-            for part in parts(np.arange(len(X)), PRODUCT // count + 1):
+            for part in parts(np.arange(len(X)), COSINES_AT_ONCE // count + 1):
                 cell[part] = (X[part] @ self.heads.T).argmax(axis=1)
         order = np.argsort(cell, kind="stable")
         return np.split(order, np.searchsorted(cell[order], np.arange(1, count)))
@@ -78,9 +78,9 @@ class Cells:
     def nearest(self, X: FloatArray, p: int = 1) -> tuple[Any, Any]:
         """The p rows nearest to each of these unit rows, the nearest first, and their cosines."""
         nearest, cosine = np.empty((len(X), p), np.int32), np.empty((len(X), p), np.float32)
-        with blas_threads(len(X), one=X.size < SMALL):  # more threads gain little, and cost much on a busy machine
+        with blas_threads(len(X), one=X.size < SMALL_PRODUCT):  # more threads gain little, and may cost much
             for near, same in zip(self.near, self.by_cell(X), strict=True):
-                for part in parts(same, PRODUCT // near.size + 1):
+                for part in parts(same, COSINES_AT_ONCE // near.size + 1):
                     cosines = X[part] @ self.rows[near].T
                     best = largest(cosines, p)
                     nearest[part], cosine[part] = near[best], np.take_along_axis(cosines, best, axis=1)
@@ -93,11 +93,11 @@ class Anchors(Cells):
     def __init__(self, rows: FloatArray, k: int) -> None:
         super().__init__(rows)
         n = len(rows)
-        self.p = min(n, max(FEWEST_DESCRIBING, round(DESCRIBING * n / k)))
+        self.p = min(n, max(FEWEST_DESCRIBING, round(DESCRIBING_FACTOR * n / k)))
         self.of_anchors = self.nearest(rows, self.p)
         reach = 1.0 - self.of_anchors[1][:, min(max(1, n // k), n - 1)]  # the first is the anchor itself
         self.median = float(np.median(reach))
-        self.unit = np.maximum(reach, max(FINEST * self.median, CLOSEST))
+        self.unit = np.maximum(reach, max(LEAST_UNIT_SHARE * self.median, SMALLEST_UNIT))
 
     def describe(self, X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """The anchors that describe these unit rows, phi scaled to length 1 (0 for a zero row), and w^2."""
@@ -135,13 +135,13 @@ class NearGains(Gains):
         self.anchors, self.before = Anchors(X, k), unit_rows(given) if np.shape(given)[0] else X[:0]
         every = self.n + len(self.before)  # the given rows come after all items
         self.at, self.value = (np.empty((every, self.anchors.p), kind) for kind in (np.int32, np.float32))
-        self.known, self.diag = np.zeros(every, np.bool_), np.ones(every)
+        self.described, self.diag = np.zeros(every, np.bool_), np.ones(every)
         self.diag[: self.n] = q * q  # `learn` multiplies it by w^2
         self.bound = self.diag[: self.n].copy()
         self.shared = np.append(lengths > 0.0, self.before.any(axis=1)) * b * (1.0 - nugget)
         self.learn(np.arange(self.n, every), self.before)
-        self.equal = bool(np.ptp(q) <= 1e-9 * q.max())
-        if self.equal:  # anchors come first, and others only if limits exclude those
+        self.equal_qualities = bool(np.ptp(q) <= 1e-9 * q.max())
+        if self.equal_qualities:  # anchors come first, and others only if limits exclude those
             self.learn(some, X)
             self.bound[:] = 0.0
             self.bound[some] = self.diag[some]
@@ -151,7 +151,7 @@ class NearGains(Gains):
         """Start again with the given rows alone, and choose these items; the gain of each."""
         self.directions: list[tuple[Any, Any]] = []  # as rows, and as columns
         self.refreshed, self.places, gains = 0, list[int](), list[float]()
-        for part in parts(np.append(np.arange(self.n, len(self.known)), items), self.start):
+        for part in parts(np.append(np.arange(self.n, len(self.described)), items), self.start):
             g = self.block(part)
             for place, j in enumerate(part.tolist()):
                 gains.append(self.take(j, place))
@@ -162,15 +162,15 @@ class NearGains(Gains):
         """Compute and keep the descriptions of these items."""
         self.at[items], self.value[items], square = self.anchors.describe(X)
         self.diag[items] *= square
-        self.known[items] = True
+        self.described[items] = True
 
     def features(self, items: IntArray) -> Any:
         """x_i of these items, as sparse rows over anchors."""
-        new = items[~self.known[items]]
+        new = items[~self.described[items]]
         if new.size:  # also learn those likely to be needed next: many cost hardly more than few
-            bound = np.where(self.known[: self.n], -np.inf, self.bound)
+            bound = np.where(self.described[: self.n], -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
-            for part in parts(np.union1d(new, ahead[bound[ahead] > -np.inf]), BATCH):
+            for part in parts(np.union1d(new, ahead[bound[ahead] > -np.inf]), ITEMS_AT_ONCE):
                 self.learn(part, unit_rows(self.rows[part], self.lengths[part]))
                 self.bound[part] = np.minimum(self.bound[part], self.diag[part])
         x = np.sqrt(self.shared[items] * self.diag[items])[:, None] * self.value[items]
@@ -234,10 +234,10 @@ class NearGains(Gains):
         """Lower the bounds of all described items to their gains, if many items were chosen since the last pass."""
         self.add_directions()
         chosen = sum(rows.shape[0] for rows, _ in self.directions)
-        if chosen - self.refreshed < REFRESH:
+        if chosen - self.refreshed < REFRESH_EVERY:
             return False
         self.refreshed = chosen
-        for part in parts(np.flatnonzero(self.known[: self.n] & (self.bound > -np.inf)), BATCH):
+        for part in parts(np.flatnonzero(self.described[: self.n] & (self.bound > -np.inf)), ITEMS_AT_ONCE):
             self.bound[part] = self.gains(part, self.features(part))[0]
         return True
 
@@ -249,7 +249,7 @@ class NearGains(Gains):
         does an item whose middle is next to another one.
         """
         n, rows, lengths, first = self.n, self.rows, self.lengths, len(self.before)
-        if not items.size or not self.equal:
+        if not items.size or not self.equal_qualities:
             return items
         centers = np.concatenate([self.before, unit_rows(rows[items], lengths[items])])
         free = np.append(np.zeros(first, np.bool_), limits.alive[items] & (lengths[items] > 0.0))
@@ -264,7 +264,7 @@ class NearGains(Gains):
             moved = free & (length > 0.0)
             centers[moved] = sums[moved] / length[moved, None]
         cells, cell, cosine = Cells(centers), np.empty(n, np.int64), np.empty(n)
-        for part in parts(np.arange(n), BATCH):
+        for part in parts(np.arange(n), ITEMS_AT_ONCE):
             middles, cosines = cells.nearest(unit_rows(rows[part], lengths[part]))
             cell[part], cosine[part] = middles[:, 0], cosines[:, 0]
         mine = items[np.maximum(cell - first, 0)]  # the chosen item nearest to each item
@@ -279,7 +279,7 @@ class NearGains(Gains):
         moved_to[which - first] = order[at]
         X = unit_rows(rows[moved_to], lengths[moved_to])
         _, cosines = Cells(np.concatenate([self.before, X])).nearest(X, min(2, len(centers)))  # the item and the next
-        return np.where(1.0 - cosines[:, -1] > CROWDED * self.anchors.median, moved_to, items)
+        return np.where(1.0 - cosines[:, -1] > LEAST_DISTANCE * self.anchors.median, moved_to, items)
 
 
 def parts(items: IntArray, size: int) -> Iterator[IntArray]:
@@ -307,8 +307,8 @@ def squares(S: Any) -> Any:
 
 
 def without_small(S: Any) -> Any:
-    """A sparse matrix without entries below DROPPED."""
-    S.data[np.abs(S.data) < DROPPED] = 0.0
+    """A sparse matrix without entries below SMALLEST_ENTRY."""
+    S.data[np.abs(S.data) < SMALLEST_ENTRY] = 0.0
     S.eliminate_zeros()
     return S
 

@@ -123,7 +123,7 @@ def sampled_choice(
     best: IntArray | None = None
     if limits.free.any():
         least = max(low, limits.total(include))  # no feasible set costs less
-        target = limits.worth if low == 0.0 else (least + max(limits.worth, least)) / 2
+        target = limits.full_cost if low == 0.0 else (least + max(limits.full_cost, least)) / 2
         sampler = Sampler(candidates, limits, low, target if tilt else None)
         with showing(progress, "Sampling"):
             best, feasible = sampler.best(n_samples, generator, jobs)
@@ -158,7 +158,7 @@ class Sampler:
     """
 
     def __init__(self, candidates: Candidates, limits: Limits, low: float, target: float | None) -> None:
-        self.candidates, (self.dpp, self.items) = candidates, given_limits(candidates, limits)
+        self.dpp, self.items = given_limits(candidates, limits)
         self.limits, self.include, self.base = limits, limits.include, limits.total(limits.include)
         self.cost, self.fill = limits.cost[self.items], fill_tilt(candidates, limits)
         if target is None:
@@ -173,8 +173,8 @@ class Sampler:
 
     def best(self, count: int, rng: np.random.Generator, n_jobs: int) -> tuple[IntArray | None, int]:
         """The most probable of `count` sets, None if all have probability 0, and how many were feasible."""
-        sizes = 0, self.limits.k - self.include.size
-        scored = draw_blocks(self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=sizes[1]), sizes)
+        most = self.limits.k - self.include.size
+        scored = draw_blocks(self.tables, count, rng, self.mean, n_jobs, partial(self.score, most=most), (0, most))
         least, Y, _ = min(scored)
         best = None if least == np.inf else np.union1d(self.items[np.array(Y, np.int64)], self.include)
         return best, sum(feasible for _, _, feasible in scored)

@@ -5,7 +5,7 @@
 where sigma is the standard deviation of the scores, and at least 1/40 of their range.
 
 One score of -1e9, for an item that is masked, would make all others look the same. So we first look for *far gaps*: in
-the sorted scores, a gap at least FAR times as wide as all smaller gaps together. Scores beyond a far gap are *set
+the sorted scores, a gap at least FAR_RATIO times as wide as all smaller gaps together. Scores beyond a far gap are *set
 apart*: the mean and sigma are those of the other scores, and all far gaps together are shortened to 20 sigma.
 """
 
@@ -19,11 +19,11 @@ from dpplearn._checks import FloatArray, first_few
 from dpplearn._holders import as_numbers
 from dpplearn._precision import EPS32
 
-WIDEST = 40.0  # range of standardized scores: quality ratios stay below e^20, and their squares are floats
-APART = 20.0  # width of all far gaps together, in units of sigma
-FAR = 1e3  # see the module docstring; FAR^2, where there are only one or two smaller gaps
-SAMPLE = 4096  # longer lists of scores are sampled to look for far gaps
-HIGHEST = 300.0  # largest |log q|; a larger scale is reduced, so that q^2 is a float
+MAX_RANGE = 40.0  # range of standardized scores: quality ratios stay below e^20, and their squares are floats
+GAPS_WIDTH = 20.0  # width of all far gaps together, in units of sigma
+FAR_RATIO = 1e3  # see the module docstring; FAR_RATIO^2, where there are only one or two smaller gaps
+SAMPLE_SIZE = 4096  # longer lists of scores are sampled to look for far gaps
+MAX_LOG_Q = 300.0  # largest |log q|; a larger scale is reduced, so that q^2 is a float
 TINIEST = 1e-300  # a difference that has all its digits
 LEAST_STEP = 1e-12  # between standardized scores that differ, where they are to stay different
 
@@ -54,7 +54,7 @@ def standardize(s: Any, eps: float, ranked: bool = False) -> Any:
     if len(s) == 0:
         return s
     tensor = hasattr(s, "cpu")
-    if tensor or len(s) > SAMPLE:
+    if tensor or len(s) > SAMPLE_SIZE:
         low, high = float(s[s.argmin()]), float(s[s.argmax()])
         v = None
     else:
@@ -80,13 +80,13 @@ def centred(s: Any, low: float, high: float) -> Any:
         s, width = s / width, 1.0
     s -= (s.sum() if hasattr(s, "cpu") else np.add.reduce(s)) / len(s)
     sigma = (float(s.dot(s)) / len(s)) ** 0.5
-    s /= max(sigma, width / WIDEST)
+    s /= max(sigma, width / MAX_RANGE)
     return s
 
 
 def some_scores(s: Any, low: float, high: float) -> FloatArray:
     """Every m-th score with the lowest and the highest; all scores if the sample has hardly any different ones."""
-    some = s[:: 1 + (len(s) - 1) // SAMPLE]
+    some = s[:: 1 + (len(s) - 1) // SAMPLE_SIZE]
     values = np.append(some.cpu() if hasattr(s, "cpu") else some, [low, high])
     if len(some) < len(s) and np.unique(values).size <= 3:
         return np.asarray(s.cpu() if hasattr(s, "cpu") else s)
@@ -99,9 +99,9 @@ def smallest_far_gap(v: FloatArray) -> float:
     gaps.sort()
     gaps = gaps[gaps.searchsorted(0.0, "right") :]
     first = max(0, gaps.size - 1 - max(2, gaps.size // 2))
-    if gaps.size < 2 or gaps[-1] <= FAR * gaps[first]:  # nearly always
+    if gaps.size < 2 or gaps[-1] <= FAR_RATIO * gaps[first]:  # nearly always
         return np.inf
-    far = gaps[1:] > np.where(np.arange(1, gaps.size) < 3, FAR**2, FAR) * np.cumsum(gaps[:-1])
+    far = gaps[1:] > np.where(np.arange(1, gaps.size) < 3, FAR_RATIO**2, FAR_RATIO) * np.cumsum(gaps[:-1])
     where = np.flatnonzero(far[first:])
     return float(gaps[1 + first + where[0]]) if where.size else np.inf
 
@@ -121,7 +121,7 @@ def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
     low, high = float(v[core][0]), float(v[core][-1])
     if far.any() and (ranked or high - low > 8 * max(eps, EPS32) * max(-low, high) + TINIEST):
         per_unit = float(np.ptp(centred(v[core], low, high))) / (high - low)
-        steps = np.where(far, 0.0, gaps) * min(per_unit, WIDEST / gaps[~far].sum()) + APART / far.sum() * far
+        steps = np.where(far, 0.0, gaps) * min(per_unit, MAX_RANGE / gaps[~far].sum()) + GAPS_WIDTH / far.sum() * far
         z = np.append(0.0, np.cumsum(steps))
         z -= z[core].mean()
     else:
@@ -137,6 +137,6 @@ def set_apart(s: FloatArray, eps: float, ranked: bool) -> FloatArray:
 def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
     """q of standardized scores, an array or a tensor."""
     factor = scale * min(0.5, 1.0 - diversity)
-    if factor * 2 * WIDEST > HIGHEST and len(z):
-        factor = min(factor, HIGHEST / max(1.0, float(abs(z).max())))
+    if factor * 2 * MAX_RANGE > MAX_LOG_Q and len(z):
+        factor = min(factor, MAX_LOG_Q / max(1.0, float(abs(z).max())))
     return (z * factor).exp() * 2**0.5 if hasattr(z, "exp") else np.exp(z * factor) * 2**0.5

@@ -17,12 +17,11 @@ from dpplearn.decoding.candidates import Candidates, Embedded, read_features
 from dpplearn.decoding.limits import Limits, fits
 
 HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("host", "OnDevice"))  # imported with a tensor
-SHOWN = 20  # items that `repr` shows
+MAX_SHOWN = 20  # items that `repr` shows
 COSINES = 2**24  # most cosines computed at once
-TOP = 0.9  # a score above this share of all scores is one of the best
-MORE = "the others added more, for score and variety together"
-ALONE = {0.0: "the others added more, by score alone", 1.0: "the others added more, by variety alone"}  # by diversity
-CLOSE = 0.5  # from this cosine with a chosen item on, the similarity is the reason why an item was skipped
+TOP_SHARE = 0.9  # a score above this share of all scores is one of the best
+ADDED_MORE = {0.0: "by score alone", 1.0: "by variety alone"}  # by diversity: how the others added more
+SIMILAR_FROM = 0.5  # from this cosine with a chosen item on, the similarity is the reason why an item was skipped
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,15 +92,15 @@ class Selection:
 
     def __repr__(self) -> str:
         log_prob = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # only once it is computed
-        some = self.subset[:SHOWN].tolist()
-        items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > SHOWN else str(some)
+        some = self.subset[:MAX_SHOWN].tolist()
+        items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > MAX_SHOWN else str(some)
         return f"{type(self).__name__}(subset={items},{log_prob} cost={self.cost:g}, reason={self.reason!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get log_prob, not the model."""
         if isinstance(self.log_prob_of, Unknown):
             return dict(self.__dict__)
-        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": GONE}
+        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": EMBEDDINGS_GONE}
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Unknown:
         raise RuntimeError(self.why)
 
 
-GONE = Unknown(
+EMBEDDINGS_GONE = Unknown(
     "the embeddings are gone, but nearest, kept, skipped and log_prob need them. Keep the embeddings until you have "
     "asked for these; the answers are kept."
 )
@@ -148,7 +147,7 @@ def read_held(held: Embedded | None) -> Embedded:
     """Items with their embeddings, which are read again if there is only a weak reference to them."""
     owner = held and (held.rows() if isinstance(held.rows, weakref.ref) else held.rows)
     if held is None or owner is None:
-        raise RuntimeError(GONE.why)
+        raise RuntimeError(EMBEDDINGS_GONE.why)
     return held._replace(rows=read_features(owner, "embeddings")[0]) if owner is not held.rows else held
 
 
@@ -234,7 +233,7 @@ class DiverseSelection(Selection):
         below = float((q < q[item]).sum()) / len(q)
         if q[item] == q.max():
             return "the best score"
-        return "one of the best scores" if below >= TOP else "a good score" if below >= 0.5 else "being different"
+        return "one of the best scores" if below >= TOP_SHARE else "a good score" if below >= 0.5 else "being different"
 
     @cached_property
     def skipped(self) -> list[Skipped]:
@@ -245,7 +244,8 @@ class DiverseSelection(Selection):
         """As `skipped`, where `name` turns the number of an item into its name in the reasons."""
         limits, left = self.limits, self.limits.budget - self.cost
         barred, full = set(limits.exclude.tolist()), limits.full(self.subset) & bool(limits.names)
-        others = "the set is preferred without it" if len(self) < limits.k else ALONE.get(self.diversity, MORE)
+        others = f"the others added more, {ADDED_MORE.get(self.diversity, 'for score and variety together')}"
+        others = "the set is preferred without it" if len(self) < limits.k else others
         skipped = []
         for i in np.setdiff1d(np.arange(limits.cost.size), self.subset).tolist():
             j, s = int(self.nearest.items[i]), float(self.nearest.similarity[i])
@@ -259,7 +259,7 @@ class DiverseSelection(Selection):
                 reason = f"costs {limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
             elif j < 0:
                 reason = self.reason
-            elif s >= CLOSE and self.diversity > 0.0:  # at 0, similarity was no reason
+            elif s >= SIMILAR_FROM and self.diversity > 0.0:  # at 0, similarity was no reason
                 reason = close
             else:
                 reason = f"{others}; most similar is {name(j)} ({s:.2f})"
@@ -269,7 +269,7 @@ class DiverseSelection(Selection):
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the answers, not the embeddings; if these are gone, the answers so far."""
         if self.held is not None and isinstance(self.held.rows, weakref.ref) and self.held.rows() is None:
-            return self.__dict__ | {"log_prob_of": GONE, "held": None}
+            return self.__dict__ | {"log_prob_of": EMBEDDINGS_GONE, "held": None}
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 
@@ -284,12 +284,12 @@ def nearest_chosen(items: Embedded, chosen: Embedded, subset: IntArray) -> Neare
     scale, length = (np.where(x > 0.0, x, 1.0) for x in (items.lengths, chosen.lengths))
     nearest, similarity = np.full(scale.size, -1), np.zeros(scale.size)
     if subset.size > themselves:
-        unit = to_dense(single(chosen.rows))
+        unit = to_dense(at_least_float32(chosen.rows))
         unit = unit / length[:, None].astype(unit.dtype)
         step = min(16384, max(1, COSINES // subset.size))
         for low in range(0, scale.size, step):
             part = slice(low, min(low + step, scale.size))
-            cosines = np.asarray(single(items.rows[part]) @ unit.T)
+            cosines = np.asarray(at_least_float32(items.rows[part]) @ unit.T)
             places = np.arange(len(cosines))
             if themselves:
                 cosines[places, low + places] = -np.inf
@@ -301,6 +301,6 @@ def nearest_chosen(items: Embedded, chosen: Embedded, subset: IntArray) -> Neare
     return Nearest(nearest, similarity)
 
 
-def single(rows: Any) -> Any:
+def at_least_float32(rows: Any) -> Any:
     """The rows, as float32 if they are float16, of which there are no products."""
     return rows.astype(np.float32) if rows.dtype.char == "e" else rows

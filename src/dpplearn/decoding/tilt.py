@@ -13,11 +13,11 @@ from dpplearn.decoding.limits import Limits
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 
-REACH = 0.95  # no target is above this share of the cost of all items that can be drawn
+MAX_SHARE = 0.95  # no target is above this share of the cost of all items that can be drawn
 NEWTON_STEPS = 8  # most Newton steps; two or three are enough
-LARGEST_TILTED = 1e6  # for larger e^s L_ii, eigenvectors are the better way
-MOST = 500.0  # largest s, so that e^s is a float
-MARGIN = float(np.log(2))  # least log of a tilted gain
+LARGEST_TILTED = 1e6  # if some e^s L_ii is larger, eigenvectors are more accurate
+MAX_TILT = 500.0  # largest s, so that e^s is a float
+LEAST_LOG_GAIN = float(np.log(2))  # least log of a tilted gain
 
 
 def tilted(lam: FloatArray, s: float) -> FloatArray:
@@ -30,7 +30,7 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     """The s for which sets drawn from e^s L cost `target` on average.
 
     L -> e^s L multiplies every quality by e^(s/2) and does not change the ranking of sets of equal size. If the largest
-    sets cost less than the target, their cost times REACH is the target. For a target of 0 or below, s = -inf.
+    sets cost less than the target, their cost times MAX_SHARE is the target. For a target of 0 or below, s = -inf.
 
     E cost(Y) = sum of K_ii cost_i, where K_ii = sum over j of p_j v_ij^2.
 
@@ -50,7 +50,7 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
         return 0.0
     if target <= 0.0:
         return -np.inf
-    goal = min(target, REACH * float(shares.sum()))
+    goal = min(target, MAX_SHARE * float(shares.sum()))
 
     def excess(s: float) -> float:
         return float(shares @ tilted(lam, s)) - goal
@@ -64,9 +64,9 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
 
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float = 1e-11) -> FloatArray:
-    """K of e^s L, with s at most `near` from that of `find_tilt`; the diagonal of K is that at `find_tilt`'s s.
+    """K of e^s L for the s of `find_tilt`, by a few Cholesky factors, or by eigenvectors if `by_newton` gives up.
 
-    It takes a few Cholesky factors, or eigenvectors if `by_newton` gives up.
+    The entries off the diagonal may be those of an s that differs from it by `near`.
     """
     K = None if isinstance(dpp, LowRankDPP) or dpp._L is None else by_newton(dpp.L, cost, target, near)
     if K is None:
@@ -79,7 +79,7 @@ def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> Fl
     """K by Newton's method in s; None if eigenvectors are the better way.
 
     With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii on average, and dK/ds = K - K^2. log E is
-    nearly linear in s. If dE/ds is below 1/REACH - 1 times E, E may be above REACH times the largest cost.
+    nearly linear in s. If dE/ds is below 1/MAX_SHARE - 1 times E, E may be above MAX_SHARE times the largest cost.
     """
     n, diag = len(L), L.diagonal()
     first, second = float(cost @ diag), float(cost @ np.einsum("ij,ij->i", L, L))
@@ -99,7 +99,7 @@ def by_newton(L: FloatArray, cost: FloatArray, target: float, near: float) -> Fl
         lower.flat[:: n + 1] = 0.0
         slope = p - p**2 - np.einsum("ij,ij->i", lower, lower) - np.einsum("ij,ij->j", lower, lower)
         E, rise = float(cost @ p), float(cost @ slope)
-        if rise <= (1.0 / REACH - 1.0) * max(E, target):
+        if rise <= (1.0 / MAX_SHARE - 1.0) * max(E, target):
             return None
         step = float(np.log(target / E)) * E / rise
         if abs(step) <= near:
@@ -125,7 +125,7 @@ def fill_tilt(candidates: Candidates, limits: Limits, sized: bool = False) -> fl
     logs = np.log(greedy_run(candidates, limits, -np.inf).gains[limits.include.size :])
     if logs.size == 0:
         return 0.0
-    if limits.equal or sized:
+    if limits.equal_costs or sized:
         largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-logs.size :]
-        return min(MOST, MARGIN + max(0.0, float(largest.sum() - logs.sum())))
-    return 0.0 if logs.min() >= 0.0 else min(MOST, MARGIN - float(logs.min()))
+        return min(MAX_TILT, LEAST_LOG_GAIN + max(0.0, float(largest.sum() - logs.sum())))
+    return 0.0 if logs.min() >= 0.0 else min(MAX_TILT, LEAST_LOG_GAIN - float(logs.min()))

@@ -4,8 +4,8 @@ Each place goes to the item that gains most given the items W in the `window - 1
 
     g_i = q_i^2 (1 - S_iW S_WW^-1 S_Wi).
 
-Only the AHEAD items of highest quality that have no place yet are compared. So one pass over the list is enough, and no
-item comes far before its time.
+Only some items without a place are compared, those of highest quality. So one pass over the list is enough, and no item
+comes far before its time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from dpplearn._checks import FloatArray, IntArray, check_int, is_tensor
+from dpplearn._checks import FloatArray, IntArray, check_int, count_of, is_tensor
 from dpplearn._linalg import to_dense
 from dpplearn._precision import TIE
 from dpplearn._run.stop import check_stop
@@ -25,8 +25,8 @@ from dpplearn.decoding.candidates import SMALL_NUGGET, Embedded, Given
 from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import HOST, DiverseSelection, Unknown
 
-AHEAD = 256  # items compared for each place, or sixteen windows of them if these are more
-NO_SET = Unknown("log_prob is that of a set, and a feed orders a list.")
+MOST_COMPARED = 256  # items compared for each place, or sixteen windows of them if these are more
+FEED_UNKNOWN = Unknown("log_prob is that of a set, and a feed orders a list.")
 
 
 def feed(
@@ -37,7 +37,7 @@ def feed(
     unknown = {"decoder": settings.decoder != "greedy", "kernel": settings.kernel == "near"} | {
         'k="auto"': settings.min_gain is not None,
         "backfill": settings.backfill,
-        "budget": limits.budget < np.inf or not limits.equal,
+        "budget": limits.budget < np.inf or not limits.equal_costs,
         "include": limits.include.size,
         "min_per_group": limits.need.any(),
     }
@@ -52,10 +52,10 @@ def feed(
     if not (reason := limits.empty_reason()):
         order, gains = order_by_window(items, window, share, limits, shown)
         left = len(order) < limits.alive.sum()
-        reason = f"the size limit of {limits.k} items is reached" if left else "no item is left"
+        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached" if left else "no item is left"
     parameters = {"scale": settings.scale, "decoder": "greedy", "nugget": nugget, "kernel": "linear", "window": window}
     more = settings.diversity, parameters, limits, items
-    return DiverseSelection(order, limits.total(order), np.log(gains), reason, NO_SET, *more)
+    return DiverseSelection(order, limits.total(order), np.log(gains), reason, FEED_UNKNOWN, *more)
 
 
 def order_by_window(
@@ -67,7 +67,7 @@ def order_by_window(
     """
     queue = np.argsort(-items.q, kind="stable")
     queue = queue[limits.alive[queue]]
-    slots = queue[: max(AHEAD, 16 * window)].copy()  # the items compared now; a slot is refilled from the queue
+    slots = queue[: max(MOST_COMPARED, 16 * window)].copy()  # the items compared now; a slot is refilled from the queue
     state, waiting = WindowState(items, slots, window - 1, share), queue[len(slots) :].tolist()[::-1]
     if shown is not None:
         last = slice(1 - window, None)

@@ -23,7 +23,7 @@ Kind = Literal["number", "boolean", "category"]
 KINDS: tuple[Kind, ...] = ("number", "boolean", "category")
 MAX_DENSE = 256  # similarity features beyond which they are sparse
 FARTHEST = 12.0  # numbers farther from the mean, in standard deviations, count as this far
-WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
+BOOLEAN_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 
 FREQUENCIES = np.arange(0.0, 6.5, 2 * np.pi / (2 * FARTHEST + 6.5))  # the sum repeats itself beyond these distances
 SHARES = np.exp(-(FREQUENCIES**2) / 2) * np.where(FREQUENCIES > 0, 2.0, 1.0)
@@ -97,7 +97,7 @@ class Column:
             return math.nan
         try:
             if self.kind == "boolean" and isinstance(value, str):
-                return WORDS[value.strip().lower()]
+                return BOOLEAN_WORDS[value.strip().lower()]
             return float(value)
         except (TypeError, ValueError, KeyError, OverflowError):
             where = f"{self.name}[{row}] is {value!r:.40}"

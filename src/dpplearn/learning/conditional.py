@@ -14,7 +14,7 @@ from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.fit import fit_weights
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, fitted_from_weights
 from dpplearn.learning.training_set import training_data
 
 
@@ -188,7 +188,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
         array([[1. , 0.5],
                [0.5, 1. ]])
         """
-        return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
+        return cls(rho=rho, nugget=nugget)._keep(fitted_from_weights(theta, rho, nugget, theta_std, names))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables of `summary()` of a fitted model."""

@@ -31,7 +31,7 @@ from dpplearn.learning.files import Checkpoint
 from dpplearn.learning.itemset import Shard, default_names
 from dpplearn.learning.likelihood import LogLinear
 from dpplearn.learning.predictor import Fitted
-from dpplearn.learning.similarity import ALL, NONE, Similarity, fixed_similarity, shared_names
+from dpplearn.learning.similarity import ALL, EMPTY, Similarity, fixed_similarity, shared_names
 from dpplearn.learning.solve import DIRICHLET_STRENGTH, HESSIAN_LIMIT, Optimum, Posterior, covariance, unit_diagonal
 from dpplearn.learning.training_set import Backend, PreparedShard, Survey, make_backend
 
@@ -87,7 +87,7 @@ def fit_weights(
             saved = None if work is None else Checkpoint(work, problem_of(posterior))
             posterior = replace(posterior, checkpoint=saved)
             learned, n_iter = posterior.learned, 0
-            x, hessian, gaps = climb_starts(posterior) if learned else (np.zeros(posterior.m), None, NONE)
+            x, hessian, gaps = climb_starts(posterior) if learned else (np.zeros(posterior.m), None, EMPTY)
             if saved is not None and saved.x is not None:  # a fit that was interrupted goes on from where it was
                 further = not learned or posterior.at(saved.x, 1).value >= posterior.at(x, 1).value
                 x, n_iter = (saved.x, saved.n_iter) if further else (x, 0)

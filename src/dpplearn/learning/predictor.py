@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
@@ -204,8 +205,6 @@ class ConditionalPredictor:
         """Lower and upper ends of the Laplace intervals theta +- z theta_std, of shape (m, 2)."""
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, found {level!r}.")
-        from scipy.special import ndtri
-
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
@@ -235,7 +234,7 @@ class ConditionalPredictor:
         return x
 
 
-def known_weights(
+def fitted_from_weights(
     theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
     covariance: FloatArray | None = None,
 ) -> Fitted:  # fmt: skip

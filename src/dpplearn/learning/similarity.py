@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit, ndtri, softmax
 
 from dpplearn._checks import MAX_RHO, Features, FloatArray, IntArray, check_between, check_directions, read_only
 from dpplearn._linalg import to_dense
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INDEPENDENT = "independent"  # the part of item sets without similarities: C = I
 RESERVED = ("own", "all")  # names of the weights of I and of 11^T
 ALL = RESERVED.index("all")
-NONE = np.empty(0)
+EMPTY = np.empty(0)
 BLOCK_ROWS = 1_000  # rows of sparse cosines that are computed together
 MIN_WEIGHT = 1e-150  # the square of its inverse is a float
 
@@ -117,8 +117,8 @@ class Similarity:
     """
 
     names: tuple[str, ...] = ()
-    w: FloatArray = field(default_factory=NONE.copy)  # by default equal for all names, or C alone
-    errors: FloatArray = field(default_factory=NONE.copy)  # standard errors of w; nan if unknown
+    w: FloatArray = field(default_factory=EMPTY.copy)  # by default equal for all names, or C alone
+    errors: FloatArray = field(default_factory=EMPTY.copy)  # standard errors of w; nan if unknown
 
     def __post_init__(self) -> None:
         n = max(len(self.names), 1) + len(RESERVED)
@@ -159,13 +159,13 @@ class Similarity:
         """Standard errors of the weights, joint with those of theta; nan if a weight is at its bound 0, or given."""
         return dict(zip(self.weights, self.errors.tolist(), strict=True))
 
-    def intervals(self, width: float = 1.96) -> dict[str, tuple[float, float]]:
-        """Ends of an interval for each weight, `width` standard errors to either side of its logit.
+    def intervals(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Lower and upper end of the Laplace interval of each weight, made for its logit.
 
         A weight lies between 0 and 1, and near either its estimate is skew: intervals of the logit hold the truth about
         as often as they should, those of the weight itself less often. nan if the standard error is.
         """
-        intervals = {}
+        intervals, width = {}, ndtri((1 + level) / 2)
         for (name, w), error in zip(self.weights.items(), self.std.values(), strict=True):
             odds, half = w / max(1 - w, 1e-300), np.exp(width * error / max(w * (1 - w), 1e-300))
             intervals[name] = (float(1 / (1 + half / odds)), float(1 / (1 + 1 / (half * odds))))
@@ -219,7 +219,7 @@ class Similarity:
     def with_parameters(self, vector: FloatArray) -> Self:
         """The same parts with other weights."""
         rest = softmax(np.delete(vector, ALL)) * expit(-vector[ALL])
-        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), MIN_WEIGHT), errors=NONE)
+        return replace(self, w=np.maximum(np.insert(rest, ALL, expit(vector[ALL])), MIN_WEIGHT), errors=EMPTY)
 
     def slopes(self) -> FloatArray:
         """d log w_k / dz_i in the parameters z, with w_all = a = expit(z_all) and the others (1 - a) softmax(z)."""

@@ -14,7 +14,7 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import brief
 from dpplearn.learning.columns import MAX_DENSE, Column, column_from, is_missing
 
-CHECKED = 1000  # instances whose similarities are checked, and items of each
+MAX_CHECKED = 1000  # instances whose similarities are checked, and items of each
 MANY_LEVELS = 50  # categories that are accepted for any number of rows
 OPPOSITE, ALL_SIMILAR = -0.5, 0.98  # smallest similarity of an instance: a quarter of the effect of equal items; none
 Names = Sequence[str] | Mapping[str, Sequence[str]]
@@ -129,8 +129,8 @@ def warn_about_phi(
     if not are_coordinates(columns):
         return
     lowest = np.inf
-    for rows in rows_of[:CHECKED]:
-        phi = to_dense(directions[rows[:CHECKED]])
+    for rows in rows_of[:MAX_CHECKED]:
+        phi = to_dense(directions[rows[:MAX_CHECKED]])
         lengths = row_lengths(phi)
         if rows.size > 1 and lengths.min() > 0:
             lowest = min(lowest, float(((phi @ phi.T) / lengths[:, None] / lengths).min()))
@@ -190,9 +190,10 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
 
 def check_names_of(names: Any, what: Literal["features", "phi"]) -> list[str]:
     """A list of at least one column name."""
-    if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) == 0:
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
+    if not listed:
         raise TypeError(f"{what} must be a list of column names, found {names!r}.")
-    return list(names)
+    return listed
 
 
 def check_flags(flags: np.ndarray, name: str) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpplearn._checks import FloatArray, IntArray, check_array
-from dpplearn.process import ENUMERABLE, PointProcess, all_probs
+from dpplearn.process import MAX_ENUMERATED, PointProcess, all_probs
 from dpplearn.subsets import Subsets
 
 Rows = NDArray[np.bool_]  # a row for each subset, a column for each item
@@ -17,8 +17,8 @@ FEWER = "For fewer items A of a DPP, DPP.from_marginal(dpp.K[np.ix_(A, A)]) is t
 
 def check_enumerable(n: int, advice: str) -> None:
     """Raise an error if the subsets of n items are too many to list."""
-    if n > ENUMERABLE:
-        raise ValueError(f"All 2^N subsets can be listed only up to N = {ENUMERABLE} items, found {n}. {advice}")
+    if n > MAX_ENUMERATED:
+        raise ValueError(f"All 2^N subsets can be listed only up to N = {MAX_ENUMERATED} items, found {n}. {advice}")
 
 
 def items_in(p: FloatArray) -> int:

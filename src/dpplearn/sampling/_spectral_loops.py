@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpplearn._numba import jit
-from dpplearn._precision import AGAIN
+from dpplearn._precision import REORTHOGONAL
 from dpplearn.sampling import Array
 
 SHARE_ERROR = 1e-9  # eigenvectors of close eigenvalues are no more accurate; samples cannot show the difference
@@ -149,7 +149,7 @@ def orthogonalize(row, E, t, k, dots):
     norm = 0.0
     for c in range(k):
         norm += row[c] * row[c]
-    if norm < AGAIN * before:  # digits were lost; twice is enough
+    if norm < REORTHOGONAL * before:  # digits were lost; twice is enough
         norm = 0.0
         for s in range(t):
             d = 0.0

@@ -103,7 +103,7 @@ def check_symmetric(i: int, row: FloatArray, items: IntArray, column: FloatArray
 def sample_mcmc(
     chain: MarkovChain, size: int, rng: Generator, k: int | None, burn_in: int | None = None, thin: int | None = None
 ) -> tuple[IntArray, IntArray]:
-    """indptr and indices of `size` states, `thin` moves apart (default: n, at least 100), after `burn_in` (20 thin)."""
+    """indptr and indices of `size` states, by default n moves apart (at least 100), after 20 times as many moves."""
     usual = max(chain.n, 100)
     burn_in, thin = 20 * usual if burn_in is None else burn_in, usual if thin is None else thin
     if burn_in + size * thin > MOST_MOVES:

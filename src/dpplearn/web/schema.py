@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from dpplearn.learning.relative import Reason
+from dpplearn.learning.reasons import Reason
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.explain.records import Alike, Covers, Dated, LeavesOut, Sureness
 from dpplearn.summarize.text.units import share_of

@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.text.blocks import Block, Part, check_blocks, join_blocks
@@ -215,9 +215,9 @@ class Cluster:
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @cached_property
-    def _latest(self) -> Latest[Candidates]:
+    def _latest(self) -> LatestValue[Candidates]:
         """The candidates for the options asked for last."""
-        return Latest()
+        return LatestValue()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the candidates: copies and other processes find them again, if they need to."""

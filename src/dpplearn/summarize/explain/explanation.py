@@ -5,7 +5,7 @@ S_Y'^-1 S_Y'i is the part of it that they do not say. The logarithm of this, les
 
     sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
 
-with a term for each idea A, a group of features (`dpplearn.learning.relative`). At another diversity than the learned
+with a term for each idea A, a group of features (`dpplearn.learning.reasons`). At another diversity than the learned
 one, q_i^2a and S(b) take the place of q_i^2 and S (`dpplearn.decoding.candidates`). So at diversity 0 it is no reason
 what others say, and at 1 quality is none. Consensus decoding compares sets by their words: there the share of a
 sentence's words that a summary is expected to have is one more term, against that of the average sentence.
@@ -38,7 +38,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.decoding.limits import fits
-from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
+from dpplearn.learning.reasons import LEAST_AMOUNT, GroupEffects, Reason, strongest_reasons
 from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
 from dpplearn.summarize.explain.records import Chosen, LeftOut, WholeSet, running_first, whole_set
 from dpplearn.summarize.explain.topics import (
@@ -114,7 +114,7 @@ class Explanation:
         assert split.features is not None
         self.features = split.features.features
         self.ideas = ideas_of(self.features)
-        self.relative = Relative(self.prepared.model, split.items, self.ideas)
+        self.relative = GroupEffects(self.prepared.model, split.items, self.ideas)
         self.power, self.share = exponents(decision.diversity)  # a and b
         self.amounts: dict[Idea, FloatArray] = {idea: self.power * x for idea, x in self.relative.amounts.items()}
         self.more: dict[Idea, FloatArray] = {}  # ideas that are no features, with a number for each sentence
@@ -214,7 +214,7 @@ class Explanation:
         """A sentence of the summary, with at most three reasons that count, the strongest first, or a weaker one."""
         included, others = bool(np.isin(i, self.decision.include)), np.setdiff1d(self.Y, i)
         terms = [] if included else [*(self.reason_for(idea, i) for idea in self.amounts), *self.novelty(i)]
-        reasons = (INCLUDED,) if included else strongest(terms) or (self.as_a_whole(i, terms),)
+        reasons = (INCLUDED,) if included else strongest_reasons(terms) or (self.as_a_whole(i, terms),)
         unshared = self.vocabulary.words[i] - self.vocabulary.words_in(others) if others.size else ()
         words = self.vocabulary.strongest(unshared)
         chosen = Chosen(*self.judged_fields(i), self.prepared.terms(i), included, reasons, words)
@@ -333,7 +333,7 @@ class Explanation:
     def weaknesses(self, i: int) -> str:
         """In what a sentence is behind the chosen ones: at most two ideas, the largest gap first."""
         gaps = {idea: self.amounts[idea][i] - mean for idea, mean in self.chosen_amounts.items()}
-        largest = sorted((idea for idea in gaps if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        largest = sorted((idea for idea in gaps if gaps[idea] <= -LEAST_AMOUNT), key=lambda idea: gaps[idea])[:2]
         position = self.split.in_document[0]
         earlier = position[i] <= max(1.0, position[self.Y].mean())  # then its place counts less for another reason
         return ", ".join(

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import short_repr
-from dpplearn.learning.relative import Reason
+from dpplearn.learning.reasons import Reason
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import Sentence, document_name, short
 from dpplearn.summarize.explain.topics import Vocabulary, quoted

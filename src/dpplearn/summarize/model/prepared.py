@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, read_model
@@ -63,9 +63,9 @@ class Prepared:
     language: str | None
     question: Question | None = None
     compressed: bool = False
-    _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
-    _learned: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
-    _other: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _asked: LatestValue[Prepared] = field(default_factory=LatestValue, init=False, repr=False)
+    _learned: LatestValue[Candidates] = field(default_factory=LatestValue, init=False, repr=False)
+    _other: LatestValue[Candidates] = field(default_factory=LatestValue, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"

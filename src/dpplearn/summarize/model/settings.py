@@ -14,7 +14,7 @@ from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.learning.modelfile import read_covariance
-from dpplearn.learning.predictor import ConditionalPredictor, known_weights
+from dpplearn.learning.predictor import ConditionalPredictor, fitted_from_weights
 from dpplearn.summarize.model.features import FEATURE_SETS, SentenceFeatures
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit
@@ -141,7 +141,7 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     covariance = read_covariance(data.get("covariance"), std, path)
-    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names, covariance))
+    model = ConditionalPredictor()._keep(fitted_from_weights(theta, rho, 0.0, None, features.names, covariance))
     model.theta_std_ = std
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dpplearn._cached import Latest, cached_property
+from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, read_only
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import SimilarityPart, cosines
@@ -57,7 +57,7 @@ class SplitCluster:
     learned: Idf | None = None
     rows: FloatArray | None = None
     dropped: tuple[str, ...] = ()
-    _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _costs: LatestValue[FloatArray] = field(default_factory=LatestValue, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -19,7 +19,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.learning.itemset import ItemSet
 
 MAX_REASONS = 3
-LEAST = 0.1  # a smaller term is not a reason: it makes an item about a tenth more likely than the average one
+LEAST_AMOUNT = 0.1  # a smaller term is not a reason: it makes an item about a tenth more likely than the average one
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Reason:
     @property
     def counts(self) -> bool:
         """Whether it is large enough to tell, and larger than its error."""
-        return self.amount >= LEAST and not self.amount <= (self.error or 0.0)
+        return self.amount >= LEAST_AMOUNT and not self.amount <= (self.error or 0.0)
 
 
-def strongest(reasons: list[Reason]) -> tuple[Reason, ...]:
+def strongest_reasons(reasons: list[Reason]) -> tuple[Reason, ...]:
     """The reasons that count, at most three, the strongest first."""
     return tuple(
         sorted((reason for reason in reasons if reason.counts), key=lambda reason: -reason.amount)[:MAX_REASONS]
     )
 
 
-class Relative:
+class GroupEffects:
     """What groups of columns add to 2 log q of each item of an instance, relative to the average item."""
 
     def __init__(self, model: Any, items: ItemSet, groups: Mapping[Any, IntArray]) -> None:
