@@ -1,8 +1,8 @@
-"""docs/architecture.md and its picture, drawn from the code: `python scripts/architecture.py`, or --check to compare.
+"""Writes docs/architecture.md and its picture from the code: `python scripts/architecture.py`, or --check to compare.
 
-Nothing is imported: the modules of src/dpplearn are parsed. The layers are those of the table in CONTRIBUTING.md. What
-a room is for is the first sentence of its docstring, what it uses are its imports, and each arrow of the flow is a
-public function or method whose annotations take the one class and return the other.
+It parses the modules of src/dpplearn and imports none. The layers are those of the table in CONTRIBUTING.md. The first
+sentence of a room's docstring says what the room is for, and its imports say what it uses. Each arrow of the flow is a
+public function or method whose annotations take one class and return the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from source_map import PACKAGE, ROOT, Code, Module
 PICTURE, PAGE = "docs/assets/architecture.svg", "docs/architecture.md"
 BEGIN, END = "<!-- below: written by scripts/architecture.py -->", "<!-- end of what it writes -->"
 
-# Each line: what a user has, or nothing, and the classes it becomes. The functions between these are found in the code.
+# Each line: what a user has (or ""), and the classes that it becomes. The code says which functions lie between them.
 FLOW = (
     ("texts, files", "Cluster", "ItemSet", "DPP", "Selection"),
     ("", "Cluster", "Summary", "Explanation"),
@@ -36,13 +36,13 @@ FLOW = (
 
 @dataclass(frozen=True)
 class Room:
-    """A module or package directly under the package: what it is for, what is inside, which rooms it uses."""
+    """A module or package directly under dpplearn: its idea, its modules, and the rooms that it uses."""
 
     name: str
     layer: int
     idea: str
     modules: tuple[str, ...]  # of a package, with their folders
-    inside: tuple[str, ...]  # folders of a package, each after those it uses
+    folders: tuple[str, ...]  # of a package, each after those it uses
     uses: tuple[str, ...]  # rooms, highest layer first
 
 
@@ -80,13 +80,13 @@ def read_room(name: str, code: Code, layers: dict[str, int], names: set[str]) ->
         layer=layers[name],
         idea=code.modules[prefix].idea if prefix in code.modules else "",
         modules=tuple(sorted(path for path in below if path not in folders)),
-        inside=in_order({f for f in folders if "." not in f}, prefix, members),
+        folders=in_order({f for f in folders if "." not in f}, prefix, members),
         uses=tuple(sorted(used, key=lambda other: (-layers[other], other))),
     )
 
 
 def in_order(folders: set[str], prefix: str, members: list[Module]) -> tuple[str, ...]:
-    """Folders of a package, each after those it imports from; by name where that goes in a circle."""
+    """Folders of a package, each after those it imports from; sorted by name if the imports form a circle."""
     uses: dict[str, set[str]] = {folder: set() for folder in sorted(folders)}
     depth = prefix.count(".") + 1
     for module in members:
@@ -103,9 +103,9 @@ def in_order(folders: set[str], prefix: str, members: list[Module]) -> tuple[str
 
 # The picture
 
-WIDTH, MARGIN, GUTTER, GAP, PAD = 920, 16, 108, 10, 12  # a page shows some 700 pixels of it across
-SIZE, SMALL = 13, 12  # of type
-CLASS, GIVEN = 146, 84  # widths of a class in the flow, and of what a user has
+WIDTH, MARGIN, GUTTER, GAP, PAD = 920, 16, 108, 10, 12  # a page shows it about 700 pixels wide
+SIZE, SMALL = 13, 12  # font sizes
+CLASS, INPUT = 146, 84  # widths in the flow: of a class, and of what a user has
 STYLE = """
   svg { --paper: #ffffff; --ink: #1c2330; --soft: #5b6472; --line: #c9d0da; --box: #f6f8fb; }
   @media (prefers-color-scheme: dark) {
@@ -122,18 +122,18 @@ STYLE = """
   .soft, .step { fill: var(--soft); }
   .step { font-size: 12px; }
 """
-# Of the layers, from 1; told apart by most colour-blind people, and readable on either paper.
+# One colour for each layer, from 1. Most colour-blind people can distinguish them, on light and dark pages.
 COLOURS = ("#7f8894", "#5b8fd6", "#0f8b8d", "#3a9d4f", "#c98a00", "#d9622b", "#b65aa8", "#8a6fd1")
 
 
 def width_of(text: str, size: float = SIZE) -> float:
-    """Width in pixels, on the wide side: of DejaVu Sans, the widest font that is likely to stand in."""
+    """A generous estimate of the width in pixels, for DejaVu Sans, the widest likely replacement font."""
     wide, narrow = set("mwMW@%—…→"), set("ijl.,:;'|()[]`!ftrI ")
     return size * sum(0.95 if c in wide else 0.4 if c in narrow else 0.72 if c.isupper() else 0.62 for c in text)
 
 
 def wrap(text: str, width: float, size: float = SIZE) -> list[str]:
-    """Lines of at most so many pixels."""
+    """Lines of at most this width in pixels."""
     lines: list[str] = []
     for word in text.split():
         if lines and width_of(f"{lines[-1]} {word}", size) <= width:
@@ -157,12 +157,12 @@ def box_at(x: float, y: float, width: float, height: float, colour: str) -> list
 
 
 def draw_flow(code: Code, layers: dict[str, int], top: float) -> tuple[list[str], float]:
-    """Lanes of classes with the functions between them; a lane begins under the same class of the first."""
+    """Draw lanes of classes, with the functions between them; a lane begins under its first class in the first lane."""
     out = [text_at(MARGIN, top, "How data flows: the classes, and the functions between them", "title")]
     columns = FLOW[0][1:]
-    step = (WIDTH - 2 * MARGIN - GIVEN) / len(columns)
+    step = (WIDTH - 2 * MARGIN - INPUT) / len(columns)
     y = top + 18
-    for given, *classes in FLOW:
+    for source, *classes in FLOW:
         first = columns.index(classes[0]) if classes[0] in columns else len(columns) - len(classes)
         tallest = 0
         for i, name in enumerate(classes):
@@ -170,20 +170,20 @@ def draw_flow(code: Code, layers: dict[str, int], top: float) -> tuple[list[str]
             colour = COLOURS[layers[code.find(name).split(".")[1]] - 1]
             out += [*box_at(x, y, CLASS, 34, colour), text_at(x + CLASS / 2 + 2, y + 22, name, "name", "middle")]
             start, end, before = x - step + CLASS + 6, x - 5, classes[i - 1] if i else ""
-            if given and not before:
-                out.append(text_at(start - 6, y + 22, given, "", "end"))
-            if given or before:
+            if source and not before:
+                out.append(text_at(start - 6, y + 22, source, "", "end"))
+            if source or before:
                 out.append(f'<path class="arrow" d="M{start:g} {y + 17:g}H{end - 6:g}"/>')
                 out.append(f'<path class="head" d="M{end:g} {y + 17:g}l-8 -4v8z"/>')
-                said = labels(code.between(before, name), before, name, step - 8)
-                middle, tallest = (start + end) / 2, max(tallest, len(said))
-                out += [text_at(middle, y + 48 + 14 * k, line, "step", "middle") for k, line in enumerate(said)]
+                functions = labels(code.between(before, name), before, name, step - 8)
+                middle, tallest = (start + end) / 2, max(tallest, len(functions))
+                out += [text_at(middle, y + 48 + 14 * k, line, "step", "middle") for k, line in enumerate(functions)]
         y += 34 + 14 * tallest + 16
     return out, y
 
 
 def labels(names: list[str], start: str, end: str, width: float) -> list[str]:
-    """Three functions at most, each in lines that fit; of the two classes themselves without the class."""
+    """Labels of at most three functions, in lines that fit; methods of the two classes are shown without the class."""
     short = [name.removeprefix(f"{start}.").removeprefix(f"{end}.") for name in names]
     lines: list[str] = []
     for name in short[:3]:
@@ -192,41 +192,41 @@ def labels(names: list[str], start: str, end: str, width: float) -> list[str]:
 
 
 def draw_rooms(rooms: list[Room], titles: dict[int, str], top: float) -> tuple[list[str], float]:
-    """A band for each layer, the highest first, with a box for each room."""
+    """Draw a band for each layer, the highest first, with a box for each room."""
     out = [
         text_at(MARGIN, top, "The rooms: each imports from its own package and from the layers below", "title"),
     ]
     y = top + 16
     for layer in sorted({room.layer for room in rooms}, reverse=True):
-        here = [room for room in rooms if room.layer == layer]
-        across = -(-len(here) // -(-len(here) // 3))  # at most three in a row, rows alike
+        members = [room for room in rooms if room.layer == layer]
+        across = -(-len(members) // -(-len(members) // 3))  # at most three in a row, in rows of equal length
         wide = (WIDTH - 2 * MARGIN - GUTTER - GAP * (across + 1)) / across
         start = y
         y += GAP
-        for row in range(0, len(here), across):
-            texts = [room_lines(room, wide - 2 * PAD) for room in here[row : row + across]]
+        for row in range(0, len(members), across):
+            texts = [room_lines(room, wide - 2 * PAD) for room in members[row : row + across]]
             tall = 30 + 17 * max(map(len, texts)) + 6
-            for i, (room, lines) in enumerate(zip(here[row : row + across], texts, strict=True)):
+            for i, (room, lines) in enumerate(zip(members[row : row + across], texts, strict=True)):
                 x = MARGIN + GUTTER + GAP + i * (wide + GAP)
                 out += [*box_at(x, y, wide, tall, COLOURS[layer - 1]), text_at(x + PAD + 2, y + 21, room.name, "name")]
                 out += [text_at(x + PAD + 2, y + 40 + 17 * k, line, kind) for k, (line, kind) in enumerate(lines)]
             y += tall + GAP
-        said = wrap(titles.get(layer, ""), GUTTER - 8)
-        y = max(y, start + 58 + 16 * len(said))
+        title = wrap(titles.get(layer, ""), GUTTER - 8)
+        y = max(y, start + 58 + 16 * len(title))
         frame = f'x="{MARGIN}" y="{start:g}" width="{WIDTH - 2 * MARGIN}" height="{y - start:g}"'
         out.append(f'<rect class="band" {frame} rx="7"/>')
         out.append(f'<circle cx="{MARGIN + 26}" cy="{start + 28:g}" r="14" fill="{COLOURS[layer - 1]}"/>')
         number = f'<text x="{MARGIN + 26}" y="{start + 33:g}" class="name" text-anchor="middle" style="fill:#fff">'
         out.append(f"{number}{layer}</text>")
-        out += [text_at(MARGIN + 12, start + 62 + 16 * i, line) for i, line in enumerate(said)]
+        out += [text_at(MARGIN + 12, start + 62 + 16 * i, line) for i, line in enumerate(title)]
         y += 8
     return out, y
 
 
 def room_lines(room: Room, width: float) -> list[tuple[str, str]]:
-    """What the box of a room says, in lines with their style."""
-    if room.inside:
-        what = "inside: " + " → ".join(room.inside)
+    """The lines in the box of a room, with their style."""
+    if room.folders:
+        what = "inside: " + " → ".join(room.folders)
     else:
         what = f"{len(room.modules)} modules" if room.modules else ""
     uses = [name for name in room.uses if not name.startswith("_")]
@@ -249,16 +249,16 @@ def picture(code: Code, rooms: list[Room], layers: dict[str, int], titles: dict[
 
 
 def tables(code: Code, rooms: list[Room], titles: dict[int, str]) -> str:
-    """The flow and the rooms in words."""
+    """The flow and the rooms as tables."""
     lines = ["## The flow", "", "| from | to | by |", "|---|---|---|"]
     seen = set()
-    for given, *classes in FLOW:
-        chain = [*([""] if given else []), *classes]
+    for source, *classes in FLOW:
+        chain = [*([""] if source else []), *classes]
         for start, end in pairwise(chain):
             if (start, end) not in seen:
                 seen.add((start, end))
                 by = ", ".join(f"`{name}`" for name in code.between(start, end))
-                lines.append(f"| {f'`{start}`' if start else given} | `{end}` | {by} |")
+                lines.append(f"| {f'`{start}`' if start else source} | `{end}` | {by} |")
     for layer in sorted({room.layer for room in rooms}, reverse=True):
         title = f": {titles[layer]}" if titles.get(layer) else ""
         lines += ["", f"## Layer {layer}{title}", "", "| room | what it is for | modules | imports from |"]
@@ -272,7 +272,7 @@ def tables(code: Code, rooms: list[Room], titles: dict[int, str]) -> str:
 
 
 def write(root: Path = ROOT) -> dict[str, str]:
-    """The files as they should be, by their paths."""
+    """The paths and texts of the files, written anew."""
     code = Code(root)
     layers, titles = read_layers(root)
     rooms = read_rooms(code, layers)
@@ -286,7 +286,7 @@ def write(root: Path = ROOT) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where the files are not up to date")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file is out of date")
     check = parser.parse_args().check
     stale = []
     for path, text in write().items():

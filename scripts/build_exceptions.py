@@ -1,6 +1,6 @@
-"""Build the table of irregular forms that ROUGE looks up before it stems.
+"""Builds the table of irregular forms that ROUGE looks up before it stems.
 
-Reads WordNet 3.0's exception lists (adj.exc, adv.exc, noun.exc, verb.exc) and writes the table that
+It reads the exception lists of WordNet 3.0 (adj.exc, adv.exc, noun.exc, verb.exc) and writes the table that
 dpplearn.rouge ships:
 
     python scripts/build_exceptions.py FOLDER_WITH_EXC_FILES
@@ -14,17 +14,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src" / "dpplearn" / "rouge" / "data" / "exceptions.txt.gz"
-# In this order: a later line replaces an earlier one (best: good, then better, then well).
+# The order matters: a later line replaces an earlier one (best: good, then better, then well).
 LISTS = ("adj", "adv", "noun", "verb")
-# In WordNet 3.0's lists, but not in the table of ROUGE-1.5.5, which was made from an earlier release.
+# Forms of WordNet 3.0 that the table of ROUGE-1.5.5 lacks, because it was made from an earlier release.
 NOT_IN_ROUGE = {"ashes", "cognosenti", "halfpence", "lisente", "morses", "staretsy"}
-# ROUGE-1.5.5 has 5,930 keys; the few that it lacks beside those above have three letters or fewer, and such
-# tokens are never looked up.
+# ROUGE-1.5.5 has 5,930 keys. The other forms that it lacks have at most three letters, and such tokens are never
+# looked up.
 SIZE = 5934
 
 
 def read_exceptions(folder: Path) -> dict[str, str]:
-    """Irregular form -> lemma, from the first two fields of every line."""
+    """The lemma of each irregular form, from the first two fields of every line."""
     table = {}
     for name in LISTS:
         for line in (folder / f"{name}.exc").read_text(encoding="ascii").splitlines():

@@ -1,9 +1,9 @@
-"""Draw the pictures of the docs that examples and pages make, in sans type, as the site is set: docs/assets.
+"""Draws the pictures in docs/assets that the examples and the pages of the docs make, in the font of the site.
 
     python scripts/docs_pictures.py             # all
-    python scripts/docs_pictures.py gallery     # or figures: those of one page
+    python scripts/docs_pictures.py gallery     # those of one page: gallery or figures
 
-`make figures` draws the others, `scripts/page_screenshots.py` those of the page in a browser.
+scripts/docs_figures.py draws the figures, and scripts/page_screenshots.py the pictures of the web page.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from page_look import page_look
 
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "docs" / "assets"
-PAGES = {"figures": "plots.png"}  # what the code of a page saves
-WHOLE = {"learning_recovery": {"repeats": 200}}  # as the docs quote it; minutes
+PAGES = {"figures": "plots.png"}  # page: the picture that its code saves
+WHOLE = {"learning_recovery": {"repeats": 200}}  # the size that the docs quote, which takes minutes
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def draw_gallery() -> None:
-    """One picture for each example that has one."""
+    """Draw the picture of each example that has one."""
     sys.path.insert(0, str(ROOT / "examples"))
     for picture in sorted((ASSETS / "gallery").glob("*.png")):
         print(picture, flush=True)
@@ -35,7 +35,7 @@ def draw_gallery() -> None:
 
 
 def draw_page(name: str) -> None:
-    """What the code blocks of a page save."""
+    """Run the code blocks of a page, and copy the picture that they save."""
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     code = [block for block in BLOCK.findall(text) if ">>>" not in block]
     with tempfile.TemporaryDirectory() as folder:
@@ -47,9 +47,8 @@ def draw_page(name: str) -> None:
 
 
 def main() -> None:
-    asked = sys.argv[1:] or ["gallery", *PAGES]
     with page_look():
-        for name in asked:
+        for name in sys.argv[1:] or ["gallery", *PAGES]:
             draw_gallery() if name == "gallery" else draw_page(name)
 
 

@@ -1,10 +1,10 @@
-"""Kill commands at random moments, run them again, and compare with a run that nobody disturbed: `make faults`.
+"""Kills commands at random moments, runs them again, and compares with an undisturbed run: `make faults`.
 
-Ctrl-C goes to the whole session, as from a terminal; SIGTERM and SIGKILL to the command alone; and one of its workers
-is killed, as for want of memory. Training is also killed in each of its stages. Then disks are full: files may not grow
-beyond some size, and, where this script may mount one, the results go to a disk that is too small. After each fault no
-process may be left, no file be half written, and nothing that was done be lost. What was counted goes into
-docs/reliability.md. Linux only: processes are found in /proc.
+Ctrl-C goes to the whole session, as from a terminal, SIGTERM and SIGKILL to the command alone. One worker is killed, as
+when memory runs out. Training is also killed in each of its stages. Then disks are full: files may not grow beyond some
+size, and, if this script may mount a disk, the results go to one that is too small. After each fault, no process may be
+left, no file may be half written, and no finished work may be lost. The counts go to docs/reliability.md. This works
+only on Linux, because it finds processes in /proc.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ RUN = "from dpplearn.cli import main; main(prog_name='dpplearn')"
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "  # bytes of any file
 SCORED = "--budget 300 --unit bytes --jobs 2 --out {out}/results"
 COMMANDS = {
-    "train": "train {given}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
-    "evaluate": f"evaluate {{given}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
-    "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
-    "batch": "batch {given}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
-    "baskets": "baskets fit {given}/baskets.txt --rank 6 --alpha 1 --out {out}/kernel.json",
-    "select": "select {given}/items.jsonl -k 300 --out {out}/chosen.jsonl",
+    "train": "train {inputs}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
+    "evaluate": f"evaluate {{inputs}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
+    "experiment": f"experiment --train {{inputs}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
+    "batch": "batch {inputs}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
+    "baskets": "baskets fit {inputs}/baskets.txt --rank 6 --alpha 1 --out {out}/kernel.json",
+    "select": "select {inputs}/items.jsonl -k 300 --out {out}/chosen.jsonl",
     "serve": "serve --port 0 --jobs 2",
 }
-WORKER = "worker"  # SIGKILL to a worker; the others are names of signals
+WORKER = "worker"  # SIGKILL to a worker; the other kinds are names of signals
 KINDS = ("SIGINT", "SIGTERM", "SIGKILL", WORKER)
 FULL, SMALL = "file too large", "disk full"
-STAGES = {  # of training: what is there once it has begun
+STAGES = {  # of training: a file that shows that the stage has begun
     "train": [f"model.json{name}" for name in (
         ".work/counted/*.json", ".work/counted.json", ".work/prepared/*.json", ".work/prepared/*.npz",
         ".work/theta.json", "",
     )]
 }  # fmt: skip
-SIZES = [2**k for k in range(8, 19, 2)]  # bytes of a file at most
+SIZES = [2**k for k in range(8, 19, 2)]  # largest sizes of a file, in bytes
 DISKS = [2**k for k in range(2, 12)]  # KiB
 PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 BEGIN, END = "<!-- faults: written by scripts/faults.py -->\n", "<!-- end of faults -->\n"
@@ -76,45 +76,45 @@ def make_inputs(folder: Path) -> None:
 
 
 class Command:
-    """One run of a command, in a session of its own."""
+    """One run of a command, in its own session."""
 
-    def __init__(self, name: str, given: Path, out: Path, size: int | None = None) -> None:
+    def __init__(self, name: str, inputs: Path, out: Path, size: int | None = None) -> None:
         self.name, self.out = name, out
-        self.said = out.with_name(f"{out.name}.stderr")  # not on the disk that may be full
-        arguments = COMMANDS[name].format(given=given, out=out).split()
+        self.messages = out.with_name(f"{out.name}.stderr")  # not on the disk that may be full
+        arguments = COMMANDS[name].format(inputs=inputs, out=out).split()
         start = [sys.executable, "-c", ("" if size is None else LIMITED.format(size)) + RUN]
-        with self.said.open("w") as said:
+        with self.messages.open("w") as messages:
             self.process = subprocess.Popen(
-                [*start, *arguments], stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+                [*start, *arguments], stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True
             )
         self.pid, self.began = self.process.pid, time.monotonic()
         self.answers: set[str] = set()
 
     def workers(self) -> list[int]:
-        """Processes that it started, but for Python's own helpers."""
-        found = []
+        """The processes that it started, without Python's own helpers."""
+        pids = []
         for entry in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):  # it may have ended meanwhile
+            with suppress(OSError):  # the process may have ended meanwhile
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
                 if parent == self.pid and b"popen_loky" in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-        return found
+                    pids.append(int(entry.name))
+        return pids
 
-    def wait_for(self, what: Callable[[], object]) -> None:
-        while self.process.poll() is None and not what():
+    def wait_for(self, condition: Callable[[], object]) -> None:
+        while self.process.poll() is None and not condition():
             time.sleep(0.01)
 
     def work(self, seconds: float) -> None:
-        """Let it go on for that long, or to its end; a server is asked questions meanwhile."""
+        """Let it work for some seconds, or to its end; a server gets requests meanwhile."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             if self.name == "serve":
-                self.ask()
+                self.request()
             time.sleep(0.01)
 
-    def ask(self) -> bool:
-        """Post documents to the server; whether it was ready and gave an answer."""
-        address = self.said.read_text().partition("Ready at ")[2].partition(" ")[0]
+    def request(self) -> bool:
+        """Post documents to the server; return whether it was ready and answered."""
+        address = self.messages.read_text().partition("Ready at ")[2].partition(" ")[0]
         if not address:
             return False
         body = json.dumps({"documents": [{"text": "The dam broke. Rain fell."}], "budget": 3, "unit": "words"}).encode()
@@ -124,27 +124,27 @@ class Command:
         return True
 
     def finish(self) -> float:
-        """Undisturbed, to its end: how long it took."""
+        """Let it run to its end, and return the seconds since it began."""
         if self.name == "serve":
-            self.wait_for(self.ask)
+            self.wait_for(self.request)
             self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(600)
-        assert code == 0, f"{self.name} ended with {code}: {self.said.read_text()}"
+        assert code == 0, f"{self.name} ended with {code}: {self.messages.read_text()}"
         self.check_alone()
         return time.monotonic() - self.began
 
     def results(self) -> dict[str, bytes]:
-        """Files that it wrote for others, or the answers that it gave."""
+        """The files that it wrote for the user, or the answers that it gave."""
         files = [path for path in self.out.rglob("[!.]*") if path.is_file()]
-        files = [path for path in files if not any(".work" in part for part in path.parts)]  # not for others
+        files = [path for path in files if not any(".work" in part for part in path.parts)]  # not for the user
         return {str(p.relative_to(self.out)): p.read_bytes() for p in files} | dict.fromkeys(self.answers, b"")
 
     def progress(self) -> set[str]:
-        """Summaries kept for a run that goes on."""
+        """The summaries kept for a later run."""
         return {str(path) for path in self.out.rglob(".work/summaries-*/*.json")}
 
     def strike(self, kind: str) -> float:
-        """One fault; how long it took to end."""
+        """Make one fault; return how long the command took to end."""
         if kind == WORKER:
             self.wait_for(self.workers)
             for worker in self.workers()[:1]:
@@ -163,30 +163,30 @@ class Command:
         return took
 
     def check_end(self, kind: str, code: int) -> None:
-        """It ended as it was told to, with a line and not a traceback."""
-        said = self.said.read_text()
+        """Check that it ended as the signal asks, with a message and no traceback."""
+        messages = self.messages.read_text()
         number = signal.SIGKILL if kind == WORKER else getattr(signal, kind)
         if code == -number and kind != WORKER:
             return  # SIGKILL, or a signal before the command began
-        assert code in ({0, 1} if kind == WORKER else {0, 128 + number}), f"{self.name}, {kind}: {code}\n{said}"
-        assert "Traceback" not in said, f"{self.name}, {kind}:\n{said}"
-        assert code != 1 or "worker process ended early" in said, f"{self.name}, {kind}:\n{said}"
+        assert code in ({0, 1} if kind == WORKER else {0, 128 + number}), f"{self.name}, {kind}: {code}\n{messages}"
+        assert "Traceback" not in messages, f"{self.name}, {kind}:\n{messages}"
+        assert code != 1 or "worker process ended early" in messages, f"{self.name}, {kind}:\n{messages}"
         left = [str(path) for path in self.out.rglob(".*.tmp")]
         assert not left, f"{self.name}, {kind} left {left}"
 
     def fill(self) -> bool:
-        """Run to the end where there may be no room; whether there was none, which it must say in a line."""
-        code, said = self.process.wait(600), self.said.read_text()
+        """Run to the end on a disk that may be full; return whether it was full, which a message must say."""
+        code, messages = self.process.wait(600), self.messages.read_text()
         self.check_alone()
-        full = any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EFBIG))
-        assert code == (1 if full else 0), f"{self.name} ended with {code}: {said}"
-        assert "Traceback" not in said, f"{self.name}: {said}"
+        full = any(os.strerror(number) in messages for number in (errno.ENOSPC, errno.EFBIG))
+        assert code == (1 if full else 0), f"{self.name} ended with {code}: {messages}"
+        assert "Traceback" not in messages, f"{self.name}: {messages}"
         left = [str(path) for path in self.out.rglob(".*.tmp")]
         assert not left, f"{self.name} left {left}"
         return full
 
     def check_alone(self) -> None:
-        """No process of its session is left."""
+        """Check that no process of its session is left."""
         end = time.monotonic() + 15
         while time.monotonic() < end:
             try:
@@ -199,7 +199,7 @@ class Command:
 
 
 class Trial:
-    """A command whose undisturbed result is known."""
+    """A command with the result of an undisturbed run, to compare with."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder, self.counts = name, folder, Counter()
@@ -216,7 +216,7 @@ class Trial:
         return Command(self.name, self.folder, out, size)
 
     def survive(self, kind: str, moment: float | str | None = None) -> None:
-        """Strike after that part of the time it takes, or once a file of this pattern or a summary is there."""
+        """Make a fault after this share of the usual time, or once a file of this pattern or two summaries exist."""
         run = f"{kind}-{self.counts.total()}"
         command = self.start(run)
         if moment is None:
@@ -229,7 +229,7 @@ class Trial:
         self.compare(kind, command, run)
 
     def survive_large_files(self, size: int) -> bool:
-        """No file may have more bytes than this; whether that was too little."""
+        """Limit the bytes of every file; return whether the limit was too low."""
         run = f"{FULL}-{size}"
         command = self.start(run, size)
         if not command.fill():
@@ -238,7 +238,7 @@ class Trial:
         return True
 
     def survive_small_disk(self, size: int) -> bool:
-        """The results go to a disk of so many KiB, which then grows; whether it was too small."""
+        """Write the results to a disk of this many KiB, which then grows; return whether it was too small."""
         run = f"{SMALL}-{size}"
         out = self.folder / f"{self.name.replace(', ', '-')}-{run.replace(' ', '-')}"
         out.mkdir()
@@ -254,13 +254,13 @@ class Trial:
         return True
 
     def compare(self, kind: str, command: Command, run: str) -> None:
-        """Run again, to the end: the same as undisturbed, and what was done is not done again."""
+        """Run again to the end, and check that results are those of the undisturbed run; count the summaries kept."""
         for name, data in command.results().items():
-            assert self.truth.get(name) == data, f"{self.name}, {kind}: {name} is not that of an undisturbed run"
+            assert self.truth.get(name) == data, f"{self.name}, {kind}: {name} differs from the undisturbed run"
         kept = command.progress()
         again = self.start(run)
         again.finish()
-        assert again.results() == self.truth, f"{self.name}, {kind}: another result than undisturbed"
+        assert again.results() == self.truth, f"{self.name}, {kind}: the result differs from the undisturbed run"
         left = [str(path) for path in again.out.rglob("*.work*")]
         assert not left, f"{self.name}, {kind} left {left}"
         self.counts[kind] += 1
@@ -268,7 +268,7 @@ class Trial:
 
 
 def may_mount() -> bool:
-    """Whether this script may make disks of its own."""
+    """Whether this script may mount disks."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], capture_output=True)
         if done.returncode == 0:
@@ -283,18 +283,20 @@ def table(trials: list[Trial]) -> str:
         f"| {t.counts['kept']} |"
         for t in trials
     ]
-    head = f"| command | {' | '.join(KINDS)} killed | {FULL} | {SMALL} | ended within | summaries not made twice |"
+    head = f"| command | {' | '.join(KINDS)} killed | {FULL} | {SMALL} | ended within | summaries kept |"
     total = sum(t.counts[kind] for t in trials for kind in all_kinds)
-    said = f"{total} faults: the same results as undisturbed, no process left, no half file, nothing done lost."
-    return "\n".join([head, "|---|" + "--:|" * (len(all_kinds) + 2), *rows, "", said, ""])
+    verdict = (
+        f"{total} faults: the same results as undisturbed runs, no process left, no half-written file, no work lost."
+    )
+    return "\n".join([head, "|---|" + "--:|" * (len(all_kinds) + 2), *rows, "", verdict, ""])
 
 
 def load() -> str:
-    """What the server held, from benchmarks/results/web.json."""
+    """The table of the server under load, from benchmarks/results/web.json."""
     measured = json.loads((PAGE.parents[1] / "benchmarks" / "results" / "web.json").read_text())
-    rows = [f"| {one['case']} | {one['value']:,.4g} {one['unit']} |" for one in measured["figures"]]
+    rows = [f"| {figure['case']} | {figure['value']:,.4g} {figure['unit']} |" for figure in measured["figures"]]
     where = f"{measured['machine']['cores']} cores of {measured['machine']['processor']}, {measured['machine']['date']}"
-    return "\n".join([f"| load held ({where}) | |", "|---|--:|", *rows, ""])
+    return "\n".join([f"| the server under load ({where}) | |", "|---|--:|", *rows, ""])
 
 
 def main() -> None:
@@ -302,26 +304,26 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2, help="faults of each kind for each command")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("commands", nargs="*", default=list(COMMANDS))
-    given = parser.parse_args()
-    draw, trials, mounts = random.Random(given.seed), [], may_mount()
+    arguments = parser.parse_args()
+    draw, trials, mounts = random.Random(arguments.seed), [], may_mount()
     with tempfile.TemporaryDirectory() as folder:
-        for name in given.commands:
+        for name in arguments.commands:
             trial = Trial(name, Path(folder))
             trials.append(trial)
             kinds = KINDS if "--jobs" in COMMANDS[name] else KINDS[:-1]
-            for _ in range(given.rounds):
+            for _ in range(arguments.rounds):
                 for kind in kinds:
                     trial.survive(kind, draw.random())
             for stage in STAGES.get(name, ()):
                 for kind in kinds:
                     trial.survive(kind, stage)
-            if name != "serve":  # which writes no file
-                any(not trial.survive_large_files(size) for size in SIZES)  # until one is enough
+            if name != "serve":  # a server writes no file
+                any(not trial.survive_large_files(size) for size in SIZES)  # until a size is enough
                 if mounts:
                     any(not trial.survive_small_disk(size) for size in DISKS)
             print(f"{name}: {dict(trial.counts)}", flush=True)
     print(table(trials))
-    if given.commands == list(COMMANDS):
+    if arguments.commands == list(COMMANDS):
         before, _, rest = PAGE.read_text().partition(BEGIN)
         PAGE.write_text("\n".join([before + BEGIN, table(trials), load(), END]) + rest.partition(END)[2])
 

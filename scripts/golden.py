@@ -1,4 +1,4 @@
-"""tests/summarize/inputs/summaries.md, written anew: `python scripts/golden.py`, to be read before it is committed."""
+"""Writes tests/summarize/inputs/summaries.md anew: `python scripts/golden.py`. Read the diff before you commit it."""
 
 import sys
 import tempfile
@@ -10,14 +10,14 @@ from golden_summaries import PAGE, input_path, page, specs, summarize
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as made:
-        found = {
-            (name, options): summarize(input_path(name, Path(made)), options)
+    with tempfile.TemporaryDirectory() as folder:
+        summaries = {
+            (name, options): summarize(input_path(name, Path(folder)), options)
             for name, spec in specs().items()
             for options in spec["runs"]
         }
-    PAGE.write_text(page(found), "utf-8", newline="\n")
-    print(f"Wrote {len(found)} summaries to {PAGE}.")
+    PAGE.write_text(page(summaries), "utf-8", newline="\n")
+    print(f"Wrote {len(summaries)} summaries to {PAGE}.")
 
 
 if __name__ == "__main__":

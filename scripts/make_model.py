@@ -1,8 +1,8 @@
-"""Train the model that comes with dpplearn (`make model`), for any kind of text.
+"""Trains the model for any kind of text that comes with dpplearn (`make model`).
 
-Learns from three corpora together, whose texts stay where they are: news in seven languages (MultiLing 2011), papers
-(CL-SciSumm 2018, the training part), and reviews (Opinosis); the file written holds weights. With --check, writes
-nothing and prints scores of what was held out: topics, papers and reviews in five parts, and each corpus as a whole.
+It learns from three corpora together: news in seven languages (MultiLing 2011), papers (the training part of CL-SciSumm
+2018) and reviews (Opinosis). The file has only weights, and no text of the corpora. With --check, it writes no model,
+and prints held-out scores: of topics, papers and reviews in five parts, and of each corpus learned from the others.
 """
 
 import argparse
@@ -39,8 +39,8 @@ SOURCES = {
     PAPERS: "CL-SciSumm 2018, training part, human references (CC BY 4.0)",
     REVIEWS: "Opinosis, 26 topics (Apache 2.0)",
 }
-# Words of an extract, as the references have them; and how many clusters the corpus counts as. The seven languages are
-# translations of ten topics, so that 70 clusters are no 70 examples.
+# The words of an extract, as in the references, and how many clusters the corpus counts as. The seven languages are
+# translations of ten topics, so that 70 clusters count as fewer.
 SHAPES = {NEWS: (250, 30.0), PAPERS: (150, 20.0), REVIEWS: (20, 20.0)}
 
 
@@ -49,7 +49,7 @@ Corpora = dict[str, list[Cluster]]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Clusters with references, the words of an extract of them, and how many clusters they count as together."""
+    """Clusters with references, the words of an extract, and how many clusters the corpus counts as."""
 
     name: str
     clusters: list[Cluster]
@@ -58,11 +58,12 @@ class Corpus:
 
 
 def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress: bool | Progress = False) -> Trained:
-    """One model for any language from several corpora, none drowned by another.
+    """Learn one model for any language from several corpora, so that no corpus dominates.
 
-    Every corpus has a constant of its own, because how many sentences an extract has is a matter of its length, and the
-    model has that of the first; all other weights are shared. A cluster counts weight / number of those of its corpus.
-    Sentences that no extract has room for are left out: else long ones would seem bad where summaries are short.
+    Each corpus has its own constant, because the number of sentences of an extract depends on its length; the model
+    keeps that of the first. All other weights are shared. Each cluster counts as the weight of its corpus divided by
+    the number of its clusters. Sentences longer than an extract are left out, or else long sentences would seem bad
+    where summaries are short.
     """
     clusters = [cluster for corpus in corpora for cluster in corpus.clusters]
     features, progress = SentenceFeatures(settings.features).fit(clusters), as_progress(progress)
@@ -71,21 +72,21 @@ def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress
         for k, corpus in enumerate(corpora):
             for cluster in corpus.clusters:
                 language = normal_language(cluster.language)
-                own = replace(settings, budget=corpus.words, unit="words", language=language)
-                read = features.read(cluster)
-                targets, cost = training_targets(read, own), read.costs("words")
+                corpus_settings = replace(settings, budget=corpus.words, unit="words", language=language)
+                split = features.read(cluster)
+                targets, cost = training_targets(split, corpus_settings), split.costs("words")
                 kept = np.flatnonzero(fits(cost, limit(corpus.words, "words")))
                 if kept.size:
-                    read, cost, targets = read.only(kept), cost[kept], [np.searchsorted(kept, Y) for Y in targets]
-                constants = np.tile(np.arange(len(corpora)) == k, (len(read), 1))
-                items = ItemSet(np.hstack([read.F[:, 1:], constants]), read.C, cost=cost)
-                X, y, sentences = [*X, *[items] * len(targets)], [*y, *targets], sentences + len(read)
+                    split, cost, targets = split.only(kept), cost[kept], [np.searchsorted(kept, Y) for Y in targets]
+                constants = np.tile(np.arange(len(corpora)) == k, (len(split), 1))
+                items = ItemSet(np.hstack([split.F[:, 1:], constants]), split.C, cost=cost)
+                X, y, sentences = [*X, *[items] * len(targets)], [*y, *targets], sentences + len(split)
                 weights += [corpus.weight / len(corpus.clusters) / len(targets)] * len(targets)
                 progress.stage("Reading clusters", len(weights), max(len(clusters), len(weights)))
     variance = np.concatenate([settings.prior_variance * features.priors[1:], np.full(len(corpora), np.inf)])
     model = ConditionalDPP(variance, rho=settings.rho, on_impossible="drop", progress=progress, constant=False)
     model.fit(X, y, weights)
-    # the columns as they are in `features`: the first corpus' constant before them, those of the others left out
+    # the columns in the order of `features`: the constant of the first corpus comes first, those of the others go
     place = np.array([len(features.names) - 1, *range(len(features.names) - 1)])
     covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]
     std = model.theta_std_[place]
@@ -96,9 +97,9 @@ def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress
         "documents": sum(len(cluster.documents) for cluster in clusters),
         "sentences": sentences,
         "corpora": {
-            one.name: {"clusters": len(one.clusters), "weight": one.weight, "constant": float(constant)}
-            | {"budget": one.words, "unit": "words"}
-            for one, constant in zip(corpora, constants, strict=True)
+            corpus.name: {"clusters": len(corpus.clusters), "weight": corpus.weight, "constant": float(constant)}
+            | {"budget": corpus.words, "unit": "words"}
+            for corpus, constant in zip(corpora, constants, strict=True)
         },
         "prior_variance": settings.prior_variance,
         "log_likelihood": float(model.log_likelihood_),
@@ -107,50 +108,46 @@ def train_together(settings: SummarizerSettings, corpora: list[Corpus], progress
     return Trained(features, ConditionalPredictor()._keep(fitted), ANY, training)
 
 
-def make() -> Summarizer:
-    return Summarizer(features="general", budget=SHAPES[NEWS][0], unit="words", language="any")
+def read_corpora(data: Path) -> Corpora:
+    """The clusters with references of each corpus; papers have only the references that people wrote."""
+    corpora = {NEWS: read_clusters(data / "multiling2011.jsonl"), REVIEWS: read_clusters(data / "opinosis_half.jsonl")}
+    corpora[PAPERS] = map(with_human_references, read_clusters(data / "clscisumm2018.jsonl"))
+    return {name: [c for c in corpora[name] if any(map(str.strip, c.references))] for name in SHAPES}
 
 
-def read(data: Path) -> Corpora:
-    """Clusters of each corpus that have references; papers with those that people wrote for the task."""
-    found = {NEWS: read_clusters(data / "multiling2011.jsonl"), REVIEWS: read_clusters(data / "opinosis_half.jsonl")}
-    found[PAPERS] = [human(cluster) for cluster in read_clusters(data / "clscisumm2018.jsonl")]
-    return {name: [one for one in found[name] if any(map(str.strip, one.references))] for name in SHAPES}
-
-
-def human(cluster: Cluster) -> Cluster:
+def with_human_references(cluster: Cluster) -> Cluster:
+    """The cluster with only the references that people wrote for it."""
     kept = [r for r, name in zip(cluster.references, cluster.reference_ids, strict=True) if "human" in name]
     return replace(cluster, references=kept, reference_ids=())
 
 
 def learn(clusters: Corpora, progress: bool | Progress = False) -> Summarizer:
-    """A model of all clusters that are not for testing."""
+    """A model of all clusters outside the test parts."""
     corpora = [
-        Corpus(name, own, *SHAPES[name])
-        for name, given in clusters.items()
-        if (own := [cluster for cluster in given if cluster.split != "test"])
+        Corpus(name, train, *SHAPES[name])
+        for name, members in clusters.items()
+        if (train := [cluster for cluster in members if cluster.split != "test"])
     ]
-    model = make()
+    model = Summarizer(features="general", budget=SHAPES[NEWS][0], unit="words", language="any")
     return model._keep(train_together(model.settings, corpora, progress=progress))
 
 
-def parts(
-    clusters: Corpora,
-) -> Iterator[tuple[str, Corpora, list[tuple[str, Cluster]]]]:
-    """What to learn from and what to test on: five parts, by topic, and then each corpus by the others."""
+def parts(clusters: Corpora) -> Iterator[tuple[str, Corpora, list[tuple[str, Cluster]]]]:
+    """Clusters to learn from and to test on: five parts, by topic, and then each corpus learned from the others."""
     topics = sorted({topic_of(cluster) for name in (NEWS, REVIEWS) for cluster in clusters[name]})
     order = np.random.default_rng(0).permutation(len(topics))
     part = {topics[t]: k % PARTS for k, t in enumerate(order)}
     for k in range(PARTS):
-        rest = {name: [c for c in own if part.get(topic_of(c)) != k] for name, own in clusters.items()}
-        held = [(name, c) for name, own in clusters.items() for c in own if part.get(topic_of(c)) == k]
+        rest = {name: [c for c in members if part.get(topic_of(c)) != k] for name, members in clusters.items()}
+        held = [(name, c) for name, members in clusters.items() for c in members if part.get(topic_of(c)) == k]
         yield "held out", rest, held + [(PAPERS, c) for c in clusters[PAPERS] if k == 0 and c.split == "test"]
-    for name, own in clusters.items():
-        yield "corpus left out", {other: c for other, c in clusters.items() if other != name}, [(name, c) for c in own]
+    for name, members in clusters.items():
+        rest = {other: c for other, c in clusters.items() if other != name}
+        yield "corpus left out", rest, [(name, c) for c in members]
 
 
 def check(clusters: Corpora, out: Path | None) -> None:
-    """Mean ROUGE of what was held out, with the standard error over clusters, by corpus and language."""
+    """Print mean held-out ROUGE with its standard error over clusters, by corpus and language."""
     progress, rows = Progress(sys.stderr.isatty()), {}
     for done, (kind, rest, held) in enumerate(parts(clusters), 1):
         model = learn(rest)
@@ -161,8 +158,8 @@ def check(clusters: Corpora, out: Path | None) -> None:
             prepared, scores = model.prepare(cluster), []
             for seed in range(SEEDS):
                 model.random_state = seed
-                found = rouge.score(model.summarize(prepared, budget, "words", fill=True).text)
-                scores.append([100 * found[metric].f for metric in METRICS])
+                score = rouge.score(model.summarize(prepared, budget, "words", fill=True).text)
+                scores.append([100 * score[metric].f for metric in METRICS])
             for group in (name, f"{name}, {language}") if name == NEWS else (name,):
                 rows.setdefault(f"{kind}: {group}", []).append(np.mean(scores, axis=0).tolist())
         progress.stage("Parts", done, PARTS + len(clusters))
@@ -180,11 +177,11 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, help=f"model file to write (default: {MODEL}); with --check, JSON of scores"
     )
-    parser.add_argument("--check", action="store_true", help="print scores of what was held out, write no model")
+    parser.add_argument("--check", action="store_true", help="print held-out scores, and write no model")
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
-        parser.error(f"there is no {arguments.data}; say with --data where the corpora are")
-    clusters = read(arguments.data)
+        parser.error(f"there is no {arguments.data}; give the folder of the corpora with --data")
+    clusters = read_corpora(arguments.data)
     if arguments.check:
         check(clusters, arguments.out)
         return

@@ -1,7 +1,7 @@
-"""Markdown extension for `make docs`: formulas become MathML, which browsers draw by themselves.
+"""A Markdown extension that turns formulas into MathML for `make docs`; browsers draw MathML without help.
 
-`pymdownx.arithmatex` finds the formulas (`$...$`, `\\(...\\)`, `$$...$$`, `\\[...\\]`) and marks them; this turns each
-into MathML while the page is built. So a page needs no script, no font and no network for its mathematics.
+`pymdownx.arithmatex` finds and marks the formulas (`$...$`, `\\(...\\)`, `$$...$$`, `\\[...\\]`), and this extension
+converts them while the page is built. So a page needs no script, font or network for its formulas.
 
 >>> from markdown import markdown
 >>> page = markdown("$q_i$", extensions=["pymdownx.arithmatex", Formulas()], extension_configs=ARITHMATEX)
@@ -20,12 +20,12 @@ from markdown.postprocessors import Postprocessor
 
 ARITHMATEX = {"pymdownx.arithmatex": {"generic": True}}
 MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
-TAG = re.compile(r"\\tag\{([^}]*)\}")  # the number of an equation stands at its end, apart from it
+TAG = re.compile(r"\\tag\{([^}]*)\}")  # the number of an equation, shown at its end
 LEFT_OVER = re.compile(r"\\[A-Za-z]+|<mi>&</mi>")
 
 
 def to_mathml(tex: str, display: str = "inline") -> str:
-    """MathML of a formula; an error that names the command where there is one we cannot draw.
+    """The MathML of a formula; an error names the commands that cannot be drawn.
 
     >>> to_mathml(r"\\foo{x}")
     Traceback (most recent call last):
@@ -43,14 +43,14 @@ def to_mathml(tex: str, display: str = "inline") -> str:
 
 
 class Draw(Postprocessor):
-    """Replace what arithmatex marked."""
+    """Replace the formulas that arithmatex marked."""
 
     def run(self, text: str) -> str:
-        return MARKED.sub(lambda found: to_mathml(unescape(found[2]), "block" if found[1] == "div" else "inline"), text)
+        return MARKED.sub(lambda match: to_mathml(unescape(match[2]), "block" if match[1] == "div" else "inline"), text)
 
 
 class Formulas(Extension):
-    """Runs after raw HTML is put back (priority 30), where arithmatex keeps its blocks."""
+    """The extension; it runs after raw HTML, where arithmatex keeps its blocks, is put back (priority 30)."""
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.postprocessors.register(Draw(md), "formulas", 5)

@@ -1,6 +1,6 @@
-"""Print pip constraints that pin what pyproject.toml declares with >= to exactly that: the oldest versions we promise.
+"""Prints pip constraints that pin each requirement of pyproject.toml to its oldest promised version.
 
-`make test-oldest` installs with them and runs the tests.
+`make test-oldest` installs these versions and runs the tests.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("web", "dask", "plots", "documents", "tables")  # what `all` holds
+EXTRAS = ("web", "dask", "plots", "documents", "tables")  # those in `all`
 
 if __name__ == "__main__":
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]
-    print("\n".join(one.replace(">=", "==") for one in needed))
+    requirements = [*project["dependencies"], *(name for extra in EXTRAS for name in extras[extra])]
+    print("\n".join(requirement.replace(">=", "==") for requirement in requirements))

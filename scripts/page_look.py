@@ -1,4 +1,4 @@
-"""The look of figures on the docs' pages: sans type, a little smaller, on a larger figure."""
+"""Gives figures the look of the docs' pages: a sans-serif font, a little smaller, on a larger figure."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ PAGE = {
 
 @contextmanager
 def page_look() -> Iterator[None]:
-    """Figures that are made inside have the look of pages."""
+    """Figures drawn inside this context have the look of pages."""
     with mock.patch.dict(style.RC_SETTINGS, PAGE), mock.patch.object(style, "SCALE", 1.2):
         yield

@@ -1,4 +1,4 @@
-"""The page's pictures in docs/assets, taken from a running server in a real browser.
+"""Takes the pictures of the web page in docs/assets, from a running server in a real browser.
 
 python scripts/page_screenshots.py [folder]
 """
@@ -26,14 +26,14 @@ DESK, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, heig
 
 
 def save(folder: Path, name: str, shot: bytes) -> None:
-    """As few colours as the eye needs: interfaces are flat, so that 256 are many."""
+    """Save a picture with 256 colours, which are enough for a flat interface."""
     image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     path = folder / f"page-{name}.png"
     image.save(path, optimize=True)
     size = path.stat().st_size
     print(f"{path.name}: {size / 1e3:.0f} KB")
     if size > MOST_BYTES:
-        raise SystemExit(f"{path} has {size} bytes, more than {MOST_BYTES}.")
+        raise SystemExit(f"{path} has {size} bytes; at most {MOST_BYTES} are allowed.")
 
 
 def new_page(
@@ -60,8 +60,8 @@ def example(page: Page) -> Page:
     return page
 
 
-def hundred(page: Page, words: int = 100) -> Page:
-    """A summary of so many words; the pointer rests where it marks nothing."""
+def summary_of(page: Page, words: int = 100) -> Page:
+    """Make a summary of this many words, and rest the pointer where it marks nothing."""
     page.locator("#budget-range").fill(str(words))
     settle(page)
     page.locator("#main").focus()
@@ -76,17 +76,17 @@ def sentence(page: Page, start: str) -> Locator:
 def shoot(browser: Browser, folder: Path) -> None:
     page = new_page(browser, DESK)
     save(folder, "start", page.screenshot())
-    save(folder, "light", hundred(example(page)).screenshot())
+    save(folder, "light", summary_of(example(page)).screenshot())
 
-    page = hundred(example(new_page(browser, DESK, "dark")))
+    page = summary_of(example(new_page(browser, DESK, "dark")))
     sentence(page, "The work was never done").click()
     expect(page.locator(".verdict")).to_be_visible()  # the reason arrives a moment later
     save(folder, "dark", page.screenshot())
 
-    page = hundred(example(new_page(browser, PHONE, scale=2)))
+    page = summary_of(example(new_page(browser, PHONE, scale=2)))
     save(folder, "phone", page.screenshot())
 
-    page = hundred(example(new_page(browser, DESK, scale=2)), 200)
+    page = summary_of(example(new_page(browser, DESK, scale=2)), 200)
     panel = page.locator("section", has=page.locator("#map"))
     page.locator("#map .point.in").first.focus()
     save(folder, "map", panel.screenshot())

@@ -1,17 +1,19 @@
-"""What improves held-out ROUGE: cross-validation of one setting at a time on two corpora (docs/evaluation.md).
+"""Finds which settings improve held-out ROUGE, by cross-validation on two corpora (docs/evaluation.md).
 
-MultiLing 2011 English leaves one topic out (250 words), the training part of CL-SciSumm 2018 is cut in five (150 words,
-human references). Nothing here sees the test part. With --languages, the other six languages of MultiLing too.
+It tries one setting at a time: on MultiLing 2011 English, one topic is left out (250 words); the training part of
+CL-SciSumm 2018 is cut in five (150 words, human references). It never reads the test part. With --languages, it also
+tries the other six languages of MultiLing.
 """
 
 import argparse
 import json
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from make_model import METRICS, with_human_references
 
 from dpplearn.decoding import consensus, greedy_map
 from dpplearn.learning.conditional import ConditionalDPP
@@ -21,12 +23,10 @@ from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.settings import Trained
 
-METRICS = ("rouge-1", "rouge-2", "rouge-su4")
-
 
 @dataclass(frozen=True)
 class Corpus:
-    """Clusters, the length of their summaries, and how they are held out."""
+    """Clusters, the length of their summaries in words, and the folds to hold out."""
 
     name: str
     clusters: tuple[Cluster, ...]
@@ -35,25 +35,19 @@ class Corpus:
     language: str | None = None
 
 
-def human(cluster: Cluster) -> Cluster:
-    """The cluster with only those references that people wrote for it."""
-    kept = [r for r, name in zip(cluster.references, cluster.reference_ids, strict=True) if "human" in name]
-    return replace(cluster, references=kept, reference_ids=())
-
-
-def corpora(data: Path, languages: bool) -> list[Corpus]:
+def read_corpora(data: Path, languages: bool) -> list[Corpus]:
     multiling = read_clusters(data / "multiling2011.jsonl")
-    found = []
+    corpora = []
     for language in sorted({c.language for c in multiling}, key=lambda name: (name != "english", name)):
         if language == "english" or languages:
             clusters = tuple(c for c in multiling if c.language == language)
             name = None if language == "english" else language
-            found.append(Corpus(language, clusters, 250, tuple((t,) for t in range(len(clusters))), name))
-    papers = [human(c) for c in read_clusters(data / "clscisumm2018.jsonl") if c.split == "train"]
+            corpora.append(Corpus(language, clusters, 250, tuple((t,) for t in range(len(clusters))), name))
+    papers = [with_human_references(c) for c in read_clusters(data / "clscisumm2018.jsonl") if c.split == "train"]
     papers = [c for c in papers if c.references]
     cut = np.array_split(np.random.default_rng(0).permutation(len(papers)), 5)
-    found.insert(1, Corpus("papers", tuple(papers), 150, tuple(tuple(int(t) for t in fold) for fold in cut)))
-    return found
+    corpora.insert(1, Corpus("papers", tuple(papers), 150, tuple(tuple(int(t) for t in fold) for fold in cut)))
+    return corpora
 
 
 VARIANTS: dict[str, dict] = {
@@ -80,12 +74,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="JSON file of the figures")
     parser.add_argument("--only", nargs="*", help="names of the settings to try (default: all)")
-    parser.add_argument("--languages", action="store_true", help="the other languages of MultiLing too")
+    parser.add_argument("--languages", action="store_true", help="also try the other languages of MultiLing")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     figures: dict[str, dict] = {}
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        for corpus in corpora(arguments.data, arguments.languages):
+        for corpus in read_corpora(arguments.data, arguments.languages):
             names = arguments.only or list(VARIANTS)
             results = pool.map(evaluate, [corpus] * len(names), [VARIANTS[name] for name in names])
             for name, scores in zip(names, results, strict=True):
@@ -107,19 +101,21 @@ def evaluate(corpus: Corpus, variant: dict) -> dict[str, list[float]]:
         for t in fold:
             rouge = Rouge(list(corpus.clusters[t].references), list(METRICS), words=corpus.words, **reading)
             for decoder, scores in rows.items():
-                found = rouge.score(decode(model, corpus.clusters[t], decoder, variant))
-                scores.append([found[metric].f for metric in METRICS])
+                score = rouge.score(decode(model, corpus.clusters[t], decoder, variant))
+                scores.append([score[metric].f for metric in METRICS])
     return {decoder: [round(float(x), 2) for x in 100 * np.mean(scores, axis=0)] for decoder, scores in rows.items()}
 
 
 def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
-    """Fit as `Summarizer.fit` does, but for what a variant changes; each extract counts once."""
-    given = {name: variant[name] for name in ("features", "oracle", "rho", "prior_variance") if name in variant}
-    given["decoder"] = "consensus" if variant.get("targets") == "each" else "greedy"  # which says what is learned from
-    model = Summarizer(budget=corpus.words, unit="words", language=corpus.language, **given)
+    """Fit like `Summarizer.fit`, with the changes of a variant; each extract counts once."""
+    options = {name: variant[name] for name in ("features", "oracle", "rho", "prior_variance") if name in variant}
+    options["decoder"] = "consensus" if variant.get("targets") == "each" else "greedy"  # decides the training targets
+    model = Summarizer(budget=corpus.words, unit="words", language=corpus.language, **options)
     settings, features = model.settings, SentenceFeatures(model.features)
     examples = [
-        (read.items, Y) for read in map(features.fit(clusters).read, clusters) for Y in training_targets(read, settings)
+        (split.items, Y)
+        for split in map(features.fit(clusters).read, clusters)
+        for Y in training_targets(split, settings)
     ]
     learned = ConditionalDPP(model.prior_variance, rho=model.rho, on_impossible="drop")
     learned.fit([items for items, _ in examples], [Y for _, Y in examples])
@@ -127,16 +123,16 @@ def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
 
 
 def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> list[str]:
-    read = model.features_.read(cluster)
-    dpp, cost = model.dpp(read), read.costs("words")
+    split = model.features_.read(cluster)
+    dpp, cost = model.dpp(split), split.costs("words")
     if decoder == "greedy":
         items = greedy_map(dpp, cost, model.budget).subset
     else:
-        (_, words), (_, pairs) = Prepared(read, model.model_, model.language_).agreement
+        (_, words), (_, pairs) = Prepared(split, model.model_, model.language_).agreement
         share = variant.get("bigrams", 0.0)
         utility = [(1.0 - share, words), (share, pairs)] if share else [(1.0, words)]
         items = consensus(dpp, cost, model.budget, utility=utility).subset
-    return [read.texts[i] for i in np.sort(items)]
+    return [split.texts[i] for i in np.sort(items)]
 
 
 if __name__ == "__main__":

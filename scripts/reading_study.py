@@ -1,9 +1,9 @@
-"""How summaries read, and whether they are about what was asked (docs/evaluation.md): shares, and held-out ROUGE.
+"""Measures how well summaries read and whether they answer a question, with held-out ROUGE (docs/evaluation.md).
 
 MultiLing 2011 leaves one topic out (250 words), CL-SciSumm 2018 trains on its training part (150 words, human
-references), Opinosis is cut in five (40 words). `standing`: how many summaries open with a sentence that leans on one
-that is not there, and how many of all sentences do. `about`: the title of a document (left out) as a question to its
-topic, alone and mixed with the documents of another one.
+references), and Opinosis is cut in five (40 words). `standing` counts the sentences, and the openings of summaries,
+that lean on a sentence outside the summary. `about` uses the title of a document, which is left out, as a question to
+its topic: alone, and mixed with the documents of another topic.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from make_model import METRICS, with_human_references
 
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
@@ -22,7 +23,6 @@ from dpplearn.summarize.model import about
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.text.words import words
 
-METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 SEEDS = range(3)
 LANGUAGES = ("english", "arabic", "czech", "french", "greek", "hebrew", "hindi")
 NONE = np.empty(0, np.int64)
@@ -30,7 +30,7 @@ NONE = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Corpus:
-    """Clusters in folds, the length of their summaries, and their language where it is not English."""
+    """Folds of clusters to train and test on, the words of a summary, and the language if it is not English."""
 
     folds: list[tuple[list[Cluster], list[Cluster]]]
     words: int
@@ -43,16 +43,14 @@ class Corpus:
 
     def rouge(self, cluster: Cluster, text: str) -> list[float]:
         options = rouge_options(self.words, "words", self.language)
-        found = Rouge(list(cluster.references), list(METRICS), **options).score(text.split("\n"))
-        return [100 * found[metric].f for metric in METRICS]
+        scores = Rouge(list(cluster.references), list(METRICS), **options).score(text.split("\n"))
+        return [100 * scores[metric].f for metric in METRICS]
 
 
-def corpus(data: Path, name: str) -> Corpus:
+def read_corpus(data: Path, name: str) -> Corpus:
     if name == "papers":
-        clusters = []
-        for one in read_clusters(data / "clscisumm2018.jsonl"):
-            human = [r for r, by in zip(one.references, one.reference_ids, strict=True) if "human" in by]
-            clusters += [replace(one, references=human, reference_ids=())] if human else []
+        papers = map(with_human_references, read_clusters(data / "clscisumm2018.jsonl"))
+        clusters = [cluster for cluster in papers if cluster.references]
         return Corpus([tuple([c for c in clusters if c.split == part] for part in ("train", "test"))], 150)
     if name == "reviews":
         clusters = list(read_clusters(data / "opinosis_half.jsonl"))
@@ -60,26 +58,26 @@ def corpus(data: Path, name: str) -> Corpus:
         folds = [([c for i, c in enumerate(clusters) if i not in part], [clusters[i] for i in part]) for part in parts]
         return Corpus(folds, 40)
     clusters = [c for c in read_clusters(data / "multiling2011.jsonl") if c.language == name]
-    folds = [([c for c in clusters if c is not one], [one]) for one in clusters]
+    folds = [([c for c in clusters if c is not held], [held]) for held in clusters]
     return Corpus(folds, 250, None if name == "english" else name)
 
 
-def standing(found: Corpus, features: str) -> None:
-    """Each way to choose: ROUGE, the difference from the first with its standard error, and the shares."""
+def standing(corpus: Corpus, features: str) -> None:
+    """Print, for each way to choose, ROUGE, its difference from the first way, and the shares that lean."""
     ways = ("as it comes", "alone")
     rows = {way: [] for way in ways}
-    for model, clusters in found.models(features):
+    for model, clusters in corpus.models(features):
         for cluster in clusters:
             prepared = model.prepare(cluster)
             for model.random_state in SEEDS:
                 allowed = prepared.allowed(NONE, NONE)
-                decision = Decision(prepared, "consensus", found.words, "words", NONE, NONE, allowed)
+                decision = Decision(prepared, "consensus", corpus.words, "words", NONE, NONE, allowed)
                 plain = decision.among(allowed).subset
-                sets = [np.sort(plain), model.summarize(prepared, found.words, "words").order]
+                sets = [np.sort(plain), model.summarize(prepared, corpus.words, "words").order]
                 for way, subset in zip(ways, sets, strict=True):
-                    out = subset[~prepared.split.alone[subset]]
+                    leaning = subset[~prepared.split.alone[subset]]
                     text = "\n".join(prepared.split.texts[i] for i in subset)
-                    rows[way].append([*found.rouge(cluster, text), subset[0] in out, out.size, subset.size])
+                    rows[way].append([*corpus.rouge(cluster, text), subset[0] in leaning, leaning.size, subset.size])
     base = np.array(rows[ways[0]])
     for way in ways:
         mean, d = np.array(rows[way]).mean(axis=0), np.array(rows[way])[:, :3] - base[:, :3]
@@ -89,9 +87,9 @@ def standing(found: Corpus, features: str) -> None:
         print(f"  {way:13s} {figures(mean[:3])}  {change}  {shares}", flush=True)
 
 
-def asking(found: Corpus, name: str, strengths: list[float]) -> None:
-    """For each strength: the share of words from the right topic, of the question covered, and ROUGE."""
-    pairs = [(model, one) for model, clusters in found.models("paper") for one in clusters]
+def asking(corpus: Corpus, name: str, strengths: list[float]) -> None:
+    """Print, for each strength, the shares of words from the right topic and of the question covered, and ROUGE."""
+    pairs = [(model, cluster) for model, clusters in corpus.models("paper") for cluster in clusters]
     rows: dict[tuple[str, float], list[list[float]]] = {}
     for t, (model, cluster) in enumerate(pairs):
         other = pairs[(t + 1) % len(pairs)][1]
@@ -104,19 +102,19 @@ def asking(found: Corpus, name: str, strengths: list[float]) -> None:
         for kind, documents in (("mixed", mixed), ("alone", own)):
             both = replace(cluster, documents=documents)
             for about.STRENGTH in strengths:
-                asked = question if about.STRENGTH else None
-                text = model.summarize(both, found.words, "words", about=asked, fill=True)
+                topic = question if about.STRENGTH else None
+                text = model.summarize(both, corpus.words, "words", about=topic, fill=True)
                 right = [len(s.text.split()) * documents[s.document].id.startswith("own") for s in text.sentences]
-                said, wanted = set(words(text.text)), set(about.asked_words(question))
-                row = [100 * sum(right) / len(text.text.split()), 100 * len(said & wanted) / len(wanted)]
-                rows.setdefault((kind, about.STRENGTH), []).append([*row, *found.rouge(cluster, text.text)])
+                used, wanted = set(words(text.text)), set(about.asked_words(question))
+                row = [100 * sum(right) / len(text.text.split()), 100 * len(used & wanted) / len(wanted)]
+                rows.setdefault((kind, about.STRENGTH), []).append([*row, *corpus.rouge(cluster, text.text)])
     for (kind, strength), values in rows.items():
         right, covered, *scores = np.mean(values, axis=0)
         print(f"  {kind} {strength:.1f}: right {right:.1f} %, covered {covered:.1f} %, {figures(scores)}", flush=True)
 
 
-def figures(values, how: str = ".2f") -> str:
-    return " / ".join(format(value, how) for value in values)
+def figures(values, spec: str = ".2f") -> str:
+    return " / ".join(format(value, spec) for value in values)
 
 
 def main() -> None:
@@ -126,15 +124,15 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=["papers", "reviews", *LANGUAGES])
     parser.add_argument("--features", default="paper")
     parser.add_argument("--strengths", nargs="*", type=float, default=[0.0, about.STRENGTH])
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name in given.only:
+    for name in arguments.only:
         print(name, flush=True)
-        found = corpus(given.data, name)
-        if given.what == "standing":
-            standing(found, given.features)
+        corpus = read_corpus(arguments.data, name)
+        if arguments.what == "standing":
+            standing(corpus, arguments.features)
         else:
-            asking(found, name, given.strengths)
+            asking(corpus, name, arguments.strengths)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""The tables of docs/learned-similarity.md, from what scripts/similarity_study.py stored.
+"""Writes the tables of docs/learned-similarity.md from the results of scripts/similarity_study.py.
 
-Run it after them. A table of the page stands between the comments `study:NAME` and `/study`, and is what
-`tables()[NAME]` says.
+Run it after that script. The table `tables()[NAME]` stands between the comments `study:NAME` and `/study`.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ TEXT = {"log-likelihood": ("log-likelihood", 2)} | {
 BASKETS = {"log-likelihood": ("log-likelihood", 3), "percentile of an item": ("percentile", 2)}
 
 
-def against(found, base, name, digits):
-    """Mean, and the difference from the first with its standard error, paired by instance."""
-    x, y = np.array(found[name]), np.array(base[name])
-    if found is base:
+def against(row, base, name, digits):
+    """The mean, and its difference from the base row with a standard error, paired by instance."""
+    x, y = np.array(row[name]), np.array(base[name])
+    if row is base:
         return f"{x.mean():.{digits}f}"
     return f"{x.mean():.{digits}f} ({difference(x, y, digits)})"
 
@@ -34,31 +33,31 @@ def difference(x, y, digits):
     return f"{d.mean():+.{digits}f} ± {d.std(ddof=1) / np.sqrt(d.size):.{digits}f}"
 
 
-def base_of(one, rows, first):
-    """The fixed kind that is else the same."""
+def base_of(row, rows, first):
+    """The row of the fixed kind with otherwise the same labels."""
     same = [name for name in first if name != "kind"]
-    return next(r for r in rows if r["kind"] == "fixed" and all(r[name] == one[name] for name in same))
+    return next(r for r in rows if r["kind"] == "fixed" and all(r[name] == row[name] for name in same))
 
 
 def long(rows, columns, first):
-    """A row for each kind, a column for each of the figures; each is compared with the fixed kind."""
+    """A table with a row for each kind and a column for each measure, compared with the fixed kind."""
     head = [*first, *columns]
     cells = [
-        [*(one[name] for name in first)]
-        + [against(one, base_of(one, rows, first), name, digits) for name, digits in columns.values()]
-        for one in rows
+        [*(row[name] for name in first)]
+        + [against(row, base_of(row, rows, first), name, digits) for name, digits in columns.values()]
+        for row in rows
     ]
     return markdown(head, len(first), cells)
 
 
 def wide(rows, name, digits, first):
-    """A column for each kind: the mean of the fixed one, of all others the difference from it."""
-    kinds = list(dict.fromkeys(one["kind"] for one in rows))
+    """A table with a column for each kind: the mean of the fixed kind, and the differences of the others from it."""
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
     cells = {}
-    for one in rows:
-        base, key = base_of(one, rows, first), tuple(one[a] for a in first)
-        x, y = np.array(one[name]), np.array(base[name])
-        cells.setdefault(key, list(key)).append(f"{x.mean():.{digits}f}" if one is base else difference(x, y, digits))
+    for row in rows:
+        base, key = base_of(row, rows, first), tuple(row[a] for a in first)
+        x, y = np.array(row[name]), np.array(base[name])
+        cells.setdefault(key, list(key)).append(f"{x.mean():.{digits}f}" if row is base else difference(x, y, digits))
     return markdown([*first, *kinds], len(first), list(cells.values()))
 
 
@@ -80,22 +79,22 @@ def tables(figures):
     }
 
 
-def written(page, made):
+def filled(page, texts):
     """The page with these tables in their places."""
-    for name, text in made.items():
+    for name, text in texts.items():
         pattern = rf"(<!-- study:{re.escape(name)} -->\n).*?(<!-- /study -->)"
         page, count = re.subn(
-            pattern, lambda found, text=text: f"{found[1]}\n{text}\n\n{found[2]}", page, flags=re.DOTALL
+            pattern, lambda match, text=text: f"{match[1]}\n{text}\n\n{match[2]}", page, flags=re.DOTALL
         )
         if count != 1:
-            raise SystemExit(f"{PAGE} must have one place for the table {name!r}, and has {count}.")
+            raise SystemExit(f"{PAGE}: expected one place for the table {name!r}, found {count}.")
     return page
 
 
-def found():
-    """All tables of what is stored."""
+def stored_tables():
+    """All tables of the stored results."""
     return tables(json.loads(FIGURES.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), found()), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), stored_tables()), encoding="utf-8")

@@ -1,12 +1,12 @@
-"""Held-out likelihood and the task's own measure of the kinds of similarity, for docs/learned-similarity.md.
+"""Compares kinds of similarity by held-out likelihood and by the measure of each task, for docs/learned-similarity.md.
 
     python scripts/similarity_study.py [made-up] [news] [papers] [registries] --data FOLDER --work FOLDER [--jobs 2]
 
-Made-up data, whose truth is known; MultiLing 2011 English, one topic left out at a time (250 words); CL-SciSumm 2018,
-from its training part to its test part (150 words, human references); baby registries of three categories. Each row is
-a file of the work folder, written as a whole, so that the study may be run in pieces and goes on where it was; rows of
-another commit are refused. When all are there they go to docs/assets/similarity_study.json, with the commit, and
-scripts/similarity_page.py writes the tables of the page. Seeded: the same figures each time.
+The data are made up with a known truth; MultiLing 2011 English, with one topic left out at a time (250 words);
+CL-SciSumm 2018, from its training part to its test part (150 words, human references); and baby registries of three
+categories. Each row is a file of the work folder, so that an interrupted study can go on; rows of another commit are
+refused. Once all rows exist, they go to docs/assets/similarity_study.json with the commit, and
+scripts/similarity_page.py writes the tables of the page. All random numbers are seeded.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import subprocess
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from make_model import METRICS, with_human_references
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn._io.atomic import replace_file
@@ -38,10 +38,9 @@ from dpplearn.summarize.model.training import examples_of
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs/assets/similarity_study.json"
 KINDS = ("fixed", "mixture")
-METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
 INDEPENDENT, TRUTH = "independent items", "the truth"
-OF = {False: "of the set", True: "given the size"}
+LIKELIHOODS = {False: "of the set", True: "given the size"}
 
 # Made-up data
 
@@ -56,7 +55,7 @@ def item_set(n, rng):
 
 
 def truths():
-    """What the subsets are drawn from."""
+    """The similarities that subsets are drawn from."""
     return {
         "equal parts": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.4, 0.4])),
         "one part": Similarity(("topic", "style"), np.array([0.1, 0.1, 0.78, 0.02])),
@@ -70,39 +69,39 @@ def draw(count, n, truth, rng):
 
 
 def agreement(model, X, y):
-    """Mean share of the chosen items that the model chooses too, when it chooses as many at most, in percent."""
+    """Mean share, in percent, of the chosen items that the model chooses too, if it chooses as many at most."""
     pairs = [(x, Y) for x, Y in zip(X, y, strict=True) if Y.size]
     return 100 * float(np.mean([np.isin(Y, model.decode(x, k=int(Y.size)).subset).mean() for x, Y in pairs]))
 
 
 def made_up(name, learn_from, given_size, kind):
-    """Held-out log-likelihood per instance, and agreement in percent, of each draw of data."""
-    found, start = [], time.process_time()
+    """Held-out log-likelihood per instance and agreement in percent, for each draw of data."""
+    results, start = [], time.process_time()
     for seed in range(DRAWS):
         X, y = draw(HELD, N, truths()[name], np.random.default_rng([15, seed]))
         learn = draw(learn_from, N, truths()[name], np.random.default_rng([16, seed]))
         options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind}
-        if kind == TRUTH:  # nobody can do better but by chance
+        if kind == TRUTH:  # only chance can beat it
             model = ConditionalDPP.from_weights(THETA).set_params(given_size=given_size)
             model.similarity_ = truths()[name]
         else:
             model = ConditionalDPP(10.0, given_size=given_size, **options).fit(*learn)
-        found.append([model.score(X, y), agreement(model, X, y)])
+        results.append([model.score(X, y), agreement(model, X, y)])
     spent = (time.process_time() - start) / DRAWS
-    return {"log-likelihood": [a for a, _ in found], "agreement": [b for _, b in found], "seconds": spent}
+    return {"log-likelihood": [a for a, _ in results], "agreement": [b for _, b in results], "seconds": spent}
 
 
 # Texts
 
 
 def trained(kind, clusters, length, features, given_size):
-    """As `Summarizer.fit` does, but for the likelihood given the size."""
+    """Fit like `Summarizer.fit`, or by the likelihood given the size."""
     summarizer = Summarizer(features, budget=length, unit="words")
     settings = summarizer.settings
     features = SentenceFeatures(features)
     splits = [split_cluster(cluster) for cluster in clusters]
     features.fit(clusters)
-    examples = [one for split in splits for one in examples_of(features, split, settings)]
+    examples = [example for split in splits for example in examples_of(features, split, settings)]
     options = {"rho": settings.rho} if kind == "fixed" else {"similarity": kind}
     model = ConditionalDPP(1.0, given_size=given_size, on_impossible="drop", **options).fit(
         *zip(*examples, strict=True)
@@ -111,46 +110,45 @@ def trained(kind, clusters, length, features, given_size):
 
 
 def scored(summarizer, cluster, length):
-    """Log-likelihood of a held-out cluster's extracts, mean over its references, and ROUGE F of summaries."""
-    read = summarizer.features_.read(cluster)
-    targets = training_targets(read, summarizer.settings)
-    value = float(summarizer.model_.log_prob([read.items] * len(targets), targets).mean())
+    """Mean log-likelihood of a held-out cluster's extracts, and ROUGE F of its summaries."""
+    split = summarizer.features_.read(cluster)
+    targets = training_targets(split, summarizer.settings)
+    value = float(summarizer.model_.log_prob([split.items] * len(targets), targets).mean())
     rouge = Rouge(list(cluster.references), list(METRICS), words=length, stem=True, tokenizer="official")
-    made = {name: summarizer.summarize(read, length, "words", decoder=name, fill=True).text for name in DECODERS}
-    f = {name: rouge.score(text.splitlines()) for name, text in made.items()}
-    return value, {name: [100 * one[metric].f for metric in METRICS] for name, one in f.items()}
-
-
-def human(cluster):
-    kept = [k for k, name in enumerate(cluster.reference_ids) if "human" in name]
-    return replace(cluster, references=[cluster.references[k] for k in kept], reference_ids=())
+    texts = {name: summarizer.summarize(split, length, "words", decoder=name, fill=True).text for name in DECODERS}
+    f = {name: rouge.score(text.splitlines()) for name, text in texts.items()}
+    return value, {name: [100 * scores[metric].f for metric in METRICS] for name, scores in f.items()}
 
 
 def folds(corpus, data):
     """Clusters to learn from, those held out, and the length of summaries."""
     if corpus == "news":
-        found = [c for c in read_clusters(data / "multiling2011.jsonl") if c.language == "english"]
-        return [(found[:t] + found[t + 1 :], [found[t]]) for t in range(len(found))], 250
-    found = [human(c) for c in read_clusters(data / "clscisumm2018.jsonl")]
-    parts = [[c for c in found if c.split == name and c.references] for name in ("train", "test")]
+        clusters = [c for c in read_clusters(data / "multiling2011.jsonl") if c.language == "english"]
+        return [(clusters[:t] + clusters[t + 1 :], [clusters[t]]) for t in range(len(clusters))], 250
+    clusters = [with_human_references(c) for c in read_clusters(data / "clscisumm2018.jsonl")]
+    parts = [[c for c in clusters if c.split == name and c.references] for name in ("train", "test")]
     return [tuple(parts)], 150
 
 
 def texts(corpus, data, features, given_size, kind):
-    """Figures of every held-out cluster."""
-    each, length = folds(corpus, data)
-    found, spent, weights = [], [], []
-    for train, test in each:
+    """The figures of every held-out cluster."""
+    train_and_test, length = folds(corpus, data)
+    results, spent, weights = [], [], []
+    for train, test in train_and_test:
         start = time.process_time()
         summarizer = trained(kind, train, length, features, given_size)
         spent.append(time.process_time() - start)
         weights.append(summarizer.model_.similarity_.weights)
-        found += [scored(summarizer, cluster, length) for cluster in test]
+        results += [scored(summarizer, cluster, length) for cluster in test]
     names = [name for name in weights[0] if kind in ("fixed", "mixture") or name in ("own", "all")]
     return {
-        "log-likelihood": [value for value, _ in found],
-        **{f"{name} {metric}": [f[name][m] for _, f in found] for name in DECODERS for m, metric in enumerate(METRICS)},
-        "weights": {name: float(np.mean([one[name] for one in weights])) for name in names},
+        "log-likelihood": [value for value, _ in results],
+        **{
+            f"{name} {metric}": [f[name][m] for _, f in results]
+            for name in DECODERS
+            for m, metric in enumerate(METRICS)
+        },
+        "weights": {name: float(np.mean([w[name] for w in weights])) for name in names},
         "seconds": float(np.mean(spent)),
     }
 
@@ -161,7 +159,7 @@ ITEMS, LEARN, TEST = 300, 300, 1000
 
 
 def registry_items(baskets):
-    """Items by their frequency; alike by category, and by the items that they are bought with, in 10 directions."""
+    """Items with their frequency; similar by category, and by the items bought with them, in 10 directions."""
     B = np.zeros((len(baskets), ITEMS))
     for t, basket in enumerate(baskets):
         B[t, basket] = 1.0
@@ -172,7 +170,7 @@ def registry_items(baskets):
 
 
 def percentile(L, basket, held):
-    """The share of items outside the rest of a basket that are not likelier than the one held out, in percent."""
+    """The percentile rank of the held-out item among all items outside the rest of its basket."""
     rest = basket[basket != held]
     gain = L.diagonal() - np.einsum("ij,ij->j", L[rest], np.linalg.solve(L[np.ix_(rest, rest)], L[rest]))
     others = np.setdiff1d(np.arange(ITEMS), rest)
@@ -185,7 +183,7 @@ def registries(data, given_size, kind):
     rng = np.random.default_rng(15)
     order = [baskets[i] for i in rng.permutation(len(baskets))]
     test, learn, rest = order[:TEST], order[TEST : TEST + LEARN], order[TEST + LEARN :]
-    items = registry_items(rest)  # their features know neither
+    items = registry_items(rest)  # from baskets outside the training and test sets
     several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
     options = {"fixed": {"nugget": 0.1}, INDEPENDENT: {"nugget": 1.0}}
     options = options.get(kind, {"similarity": kind})
@@ -205,97 +203,98 @@ def registries(data, given_size, kind):
 # Rows and their files
 
 
-def asked(data):
-    """What each row says of itself, and the call that makes its figures; by part of the study."""
+def planned_rows(data):
+    """For each part of the study, its rows: their labels, and the call that computes their figures."""
     rows = {name: [] for name in ("made-up", "news", "papers", "registries")}
 
-    def add(which, call, **said):
-        rows[which].append((said, call))
+    def add(part, call, **labels):
+        rows[part].append((labels, call))
 
     for name in truths():
         for learn_from in LEARN_FROM:
-            for size in OF:
+            for size in LIKELIHOODS:
                 for kind in (*KINDS, TRUTH):
                     call = partial(made_up, name, learn_from, size, kind)
-                    add("made-up", call, truth=name, instances=str(learn_from), likelihood=OF[size], kind=kind)
+                    add("made-up", call, truth=name, instances=str(learn_from), likelihood=LIKELIHOODS[size], kind=kind)
     for corpus in ("news", "papers"):
         for features, size, kinds in (
             ("paper", False, KINDS), ("general", False, KINDS), ("paper", True, KINDS[:3]),
         ):  # fmt: skip
             for kind in kinds:
                 call = partial(texts, corpus, data, features, size, kind)
-                add(corpus, call, features=features, likelihood=OF[size], kind=kind)
+                add(corpus, call, features=features, likelihood=LIKELIHOODS[size], kind=kind)
     for size, kinds in (
         (False, ("fixed", INDEPENDENT, *KINDS[1:])),
         (True, ("fixed", INDEPENDENT, "mixture")),
     ):
         for kind in kinds:
-            add("registries", partial(registries, data, size, kind), likelihood=OF[size], kind=kind)
+            add("registries", partial(registries, data, size, kind), likelihood=LIKELIHOODS[size], kind=kind)
     return rows
 
 
-def file_of(work, which, said):
-    return work / (re.sub(r"[^a-z0-9]+", "-", " ".join([which, *said.values()]).lower()) + ".json")
+def file_of(work, part, labels):
+    return work / (re.sub(r"[^a-z0-9]+", "-", " ".join([part, *labels.values()]).lower()) + ".json")
 
 
-def done(path, which, said, call, commit):
-    """The row of a file, made and written if there is none yet."""
+def finished_row(path, part, labels, call, commit):
+    """The row of a file, which is computed and written if it does not exist."""
     if not path.exists():
         with warnings.catch_warnings(), blas_threads(0):
             warnings.simplefilter("ignore")
-            found = rounded({"commit": commit, "part": which, **said, **call()})
+            row = rounded({"commit": commit, "part": part, **labels, **call()})
         with replace_file(path, "w") as file:
-            file.write(json.dumps(found) + "\n")
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if found["commit"] != commit:
-        raise SystemExit(f"{path} is of commit {found['commit']}, and this is {commit}. Give another --work folder.")
-    return found
+            file.write(json.dumps(row) + "\n")
+    row = json.loads(path.read_text(encoding="utf-8"))
+    if row["commit"] != commit:
+        raise SystemExit(f"{path} is of commit {row['commit']}, and this is {commit}. Give another --work folder.")
+    return row
 
 
 def commit_here():
-    """The commit of the code that runs, with "-dirty" where files were changed since."""
+    """The commit of the running code, with "-dirty" if files have changed since."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("which", nargs="*", help="made-up, news, papers, registries; default: all")
+    parser.add_argument("parts", nargs="*", help="made-up, news, papers, registries; default: all")
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
-    parser.add_argument("--work", type=Path, required=True, help="folder of the rows that are done")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the finished rows")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    rows, commit = asked(arguments.data), commit_here()
-    if unknown := set(arguments.which) - set(rows):
-        parser.error(f"{unknown.pop()!r} is none of {', '.join(rows)}")
+    rows, commit = planned_rows(arguments.data), commit_here()
+    if unknown := set(arguments.parts) - set(rows):
+        parser.error(f"expected parts among {', '.join(rows)}, found {unknown.pop()!r}")
     arguments.work.mkdir(parents=True, exist_ok=True)
-    todo = [(which, *row) for which in arguments.which or rows for row in rows[which]]
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        paths = [file_of(arguments.work, which, said) for which, said, _ in todo]
-        work = [pool.submit(done, path, *one, commit) for path, one in zip(paths, todo, strict=True)]
-        for one in work:
-            found = one.result()
-            print({name: x for name, x in found.items() if not isinstance(x, list)}, flush=True)
-    files = {which: [file_of(arguments.work, which, said) for said, _ in each] for which, each in rows.items()}
-    if missing := [path.name for each in files.values() for path in each if not path.exists()]:
-        print(f"{len(missing)} rows are not done yet: {', '.join(missing)}.")
+        futures = [
+            pool.submit(finished_row, file_of(arguments.work, part, labels), part, labels, call, commit)
+            for part in arguments.parts or rows
+            for labels, call in rows[part]
+        ]
+        for future in futures:
+            print({name: x for name, x in future.result().items() if not isinstance(x, list)}, flush=True)
+    files = {part: [file_of(arguments.work, part, labels) for labels, _ in planned] for part, planned in rows.items()}
+    if missing := [path.name for paths in files.values() for path in paths if not path.exists()]:
+        print(f"{len(missing)} rows are missing: {', '.join(missing)}.")
         return
     lines = [f'"commit": "{commit}"']
-    for which, each in files.items():
-        found = [done(path, which, {}, None, commit) for path in each]
-        lines.append(f'"{which}": [\n' + ",\n".join(json.dumps(strip(one)) for one in found) + "\n]")
+    for part, paths in files.items():
+        finished = [finished_row(path, part, {}, None, commit) for path in paths]
+        lines.append(f'"{part}": [\n' + ",\n".join(json.dumps(strip(row)) for row in finished) + "\n]")
     arguments.out.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"All rows are in {arguments.out}; scripts/similarity_page.py writes the tables.")
 
 
 def strip(row):
-    """Without what all rows of a part have in common."""
+    """A row without the commit and the part, which all rows of a part share."""
     return {name: x for name, x in row.items() if name not in ("commit", "part")}
 
 
 def rounded(x):
-    """Figures to five digits."""
+    """The figures, rounded to five digits."""
     if isinstance(x, dict):
         return {name: rounded(value) for name, value in x.items()}
     if isinstance(x, list):

@@ -1,4 +1,4 @@
-"""What the source says, without importing it: modules, classes, and the public functions between two classes."""
+"""Reads the source without importing it: modules, classes, and the public functions between two classes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ PACKAGE = "dpplearn"
 
 @dataclass
 class Module:
-    """A parsed file: dotted name, tree, and where each of its names comes from."""
+    """A parsed file: its dotted name, its tree, and the origin of each name in it."""
 
     name: str
     tree: ast.Module
     is_package: bool
     names: dict[str, str] = field(default_factory=dict)  # local name: dotted name
-    imports: list[str] = field(default_factory=list)  # dotted names, as far as they are ours
+    imports: list[str] = field(default_factory=list)  # dotted names in dpplearn
 
     def __post_init__(self) -> None:
         for statement in self.tree.body:
             if isinstance(statement, ast.ClassDef | ast.FunctionDef):
                 self.names[statement.name] = f"{self.name}.{statement.name}"
             self.names |= {name: f"{self.name}.{name}" for name, _ in assigned(statement)}
-        for node in ast.walk(self.tree):  # also those for type checkers, and late ones
+        for node in ast.walk(self.tree):  # also imports for type checkers and inside functions
             if isinstance(node, ast.Import):
                 self.imports += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -59,7 +59,7 @@ class Class:
 
 @dataclass(frozen=True)
 class Step:
-    """A public function, or a method with the public classes that have it: which classes it takes and returns."""
+    """A public function, or a method with the public classes that have it; and the classes it takes and returns."""
 
     function: str
     owners: tuple[str, ...]
@@ -67,10 +67,10 @@ class Step:
     returns: frozenset[str]
 
     def name(self, *classes: str) -> str:
-        """Under one of these classes where it has it, else under the shortest name."""
+        """The name, as a method of one of these classes if possible, else of the class with the shortest name."""
         names = [owner.rpartition(".")[2] for owner in self.owners]
-        known = [name for name in classes if name in names] or sorted(names, key=lambda name: (len(name), name))
-        return ".".join([*known[:1], self.function])
+        best = [name for name in classes if name in names] or sorted(names, key=lambda name: (len(name), name))
+        return ".".join([*best[:1], self.function])
 
 
 class Code:
@@ -96,42 +96,42 @@ class Code:
 
     @cached_property
     def exported(self) -> set[str]:
-        """Dotted names of what packages offer in their __init__, and the modules beside them."""
-        offer = [m for m in self.modules.values() if m.is_package or m.name.count(".") == 1]
-        return {self.resolve(dotted) for module in offer for dotted in module.names.values()}
+        """Dotted names that packages export in their __init__, and that the modules directly under dpplearn have."""
+        exporting = [m for m in self.modules.values() if m.is_package or m.name.count(".") == 1]
+        return {self.resolve(dotted) for module in exporting for dotted in module.names.values()}
 
     def resolve(self, dotted: str) -> str:
-        """Where a name is defined, through any number of imports."""
+        """The dotted name where a name is defined, through any number of imports."""
         for _ in range(10):
             home, _, name = dotted.rpartition(".")
-            further = self.modules[home].names.get(name, dotted) if home in self.modules else dotted
-            if further == dotted:
+            origin = self.modules[home].names.get(name, dotted) if home in self.modules else dotted
+            if origin == dotted:
                 break
-            dotted = further
+            dotted = origin
         return dotted
 
     def bases(self, dotted: str) -> set[str]:
-        """A class and all it inherits from."""
+        """A class and all its base classes."""
         cls = self.classes[dotted]
         names = (base.id for base in cls.node.bases if isinstance(base, ast.Name))
-        above = (self.resolve(cls.module.names.get(name, "")) for name in names)
-        return {dotted}.union(*(self.bases(base) for base in above if base in self.classes))
+        parents = (self.resolve(cls.module.names.get(name, "")) for name in names)
+        return {dotted}.union(*(self.bases(base) for base in parents if base in self.classes))
 
     def annotated(self, annotation: ast.expr | None, module: Module) -> set[str]:
-        """The classes in an annotation; a union under a name is taken apart."""
+        """The classes in an annotation, with those in a union that has a name."""
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             annotation = ast.parse(annotation.value, mode="eval").body
-        found: set[str] = set()
+        classes: set[str] = set()
         for node in ast.walk(annotation) if annotation is not None else ():
             dotted = self.resolve(module.names.get(node.id, "")) if isinstance(node, ast.Name) else ""
             home, _, name = dotted.rpartition(".")
             if dotted in self.classes:
-                found.add(dotted)
+                classes.add(dotted)
             elif home in self.modules:
                 for value in (value for n in self.modules[home].tree.body for t, value in assigned(n) if t == name):
                     if isinstance(value, ast.BinOp):
-                        found |= self.annotated(value, self.modules[home])
-        return found
+                        classes |= self.annotated(value, self.modules[home])
+        return classes
 
     @cached_property
     def steps(self) -> list[Step]:
@@ -140,16 +140,16 @@ class Code:
         for dotted in sorted(self.classes.keys() & self.exported):
             for base in self.bases(dotted):
                 heirs.setdefault(base, []).append(dotted)
-        found = []
+        steps = []
         for module in self.modules.values():
             for node in module.tree.body:
                 dotted = f"{module.name}.{getattr(node, 'name', '')}"
                 if isinstance(node, ast.FunctionDef) and dotted in self.exported:
-                    found.append(self.step(node, module, ()))
+                    steps.append(self.step(node, module, ()))
                 elif isinstance(node, ast.ClassDef) and dotted in heirs:
                     methods = [n for n in node.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
-                    found += [self.step(method, module, tuple(heirs[dotted])) for method in methods]
-        return sorted(found, key=lambda step: step.function)
+                    steps += [self.step(method, module, tuple(heirs[dotted])) for method in methods]
+        return sorted(steps, key=lambda step: step.function)
 
     def step(self, node: ast.FunctionDef, module: Module, owners: tuple[str, ...]) -> Step:
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -163,23 +163,23 @@ class Code:
 
     def find(self, name: str) -> str:
         """The dotted name of a public class."""
-        found = sorted(dotted for dotted in self.classes.keys() & self.exported if dotted.endswith(f".{name}"))
-        if len(found) != 1:
-            raise SystemExit(f"FLOW names {name}, of which {len(found)} are public: {', '.join(found) or 'none'}.")
-        return found[0]
+        matches = sorted(dotted for dotted in self.classes.keys() & self.exported if dotted.endswith(f".{name}"))
+        if len(matches) != 1:
+            raise SystemExit(f"FLOW names {name}; expected one public class, found {', '.join(matches) or 'none'}.")
+        return matches[0]
 
     def between(self, start: str, end: str) -> list[str]:
-        """Functions that make an `end` of a `start`; without start, those that make one of no class of ours."""
-        goal, known = self.find(end), self.bases(self.find(start)) if start else set()
-        made = [s for s in self.steps if any(goal in self.bases(c) for c in s.returns)]
-        found = [s.name(start, end) for s in made if (s.takes & known if start else not s.takes)]
-        if not found:
+        """Functions that take a `start` and return an `end`; without start, those that take no class of dpplearn."""
+        goal, sources = self.find(end), self.bases(self.find(start)) if start else set()
+        makers = [s for s in self.steps if any(goal in self.bases(c) for c in s.returns)]
+        names = [s.name(start, end) for s in makers if (s.takes & sources if start else not s.takes)]
+        if not names:
             raise SystemExit(f"No public function takes {start or 'plain data'} and returns {end}: correct FLOW.")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(names))
 
 
 def assigned(node: ast.stmt) -> list[tuple[str, ast.expr | None]]:
-    """The names that a statement gives values to, with the values."""
+    """The names that a statement assigns, with their values."""
     if not isinstance(node, ast.Assign | ast.AnnAssign):
         return []
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

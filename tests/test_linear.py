@@ -24,7 +24,7 @@ from dpplearn.summarize.corpora.formats.office import parse_rtf
 from dpplearn.summarize.corpora.formats.packages import parse_package
 from dpplearn.summarize.corpora.newswire import read_model
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.introductions import people, undated_days, unknown_people
+from dpplearn.summarize.text.introductions import people, undated_times, unknown_people
 from dpplearn.summarize.text.sentences import split_sentences
 from dpplearn.summarize.text.states import corrected, passing
 from dpplearn.summarize.text.tolls import tolls
@@ -45,7 +45,7 @@ def introductions(path):
     text = path.read_text("utf-8")
     people.cache_clear()
     unknown_people(text, "", text)
-    undated_days(text, "", date(2024, 3, 15))
+    undated_times(text, "", date(2024, 3, 15))
 
 
 def states(path):

@@ -151,11 +151,11 @@ def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
     return np.sort(check_items(subset, n, name))
 
 
-def check_disjoint(include: Items, exclude: Items, n: int) -> tuple[IntArray, IntArray]:
+def check_disjoint(include: Items, exclude: Items, n: int, name: str = "exclude") -> tuple[IntArray, IntArray]:
     """Two subsets that share no item."""
-    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
+    A, B = check_subset(include, n, "include"), check_subset(exclude, n, name)
     if A.size and B.size and (both := np.intersect1d(A, B)).size:
-        raise ValueError(f"include and exclude must not share items, but both hold {both[0]}.")
+        raise ValueError(f"include and {name} must not share items, but both hold {both[0]}.")
     return A, B
 
 

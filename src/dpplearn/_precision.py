@@ -6,7 +6,7 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
-ROUNDING = 8 * EPS  # an elimination step may leave so much of 1 (L_ii, a unit row, an eigenvalue of K) instead of 0
+ROUNDING = 8 * EPS  # what rounding may leave of 1 (L_ii, a unit row, an eigenvalue of K) where an elimination gives 0
 SINGULAR = 4 * EPS  # an n x n matrix with unit diagonal is singular if a squared pivot is at most n times this
 WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
 MIN_PIVOT = 1e-7  # below this pivot of a matrix with unit diagonal, rounding (EPS / MIN_PIVOT) reaches the marginals

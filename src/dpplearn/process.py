@@ -87,9 +87,9 @@ class Distribution(Frozen, ABC):
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The distribution of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
-        They are numbered from 0; `items` of the result has their original numbers. If `include` cannot be all of Y,
-        because an item of a nonsymmetric process only comes with others, the result has no likelihood kernel L;
-        methods that do not need L work.
+        They are numbered from 0; `items` of the result has their original numbers. In a nonsymmetric process an item
+        may come only together with others. If `include` then cannot be all of Y, the result has no likelihood kernel L,
+        but methods that do not need L work.
 
         Examples
         --------

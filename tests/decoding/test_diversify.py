@@ -131,3 +131,8 @@ def test_a_plain_call_passes_few_files_and_functions(rng):
     files, functions = passed(lambda: diversify(X, scores, k=10))
     assert len(files) <= 8
     assert 20 < len(functions) <= 35
+
+
+def test_an_item_cannot_be_included_and_given():
+    with pytest.raises(ValueError, match="include and given must not share items, but both hold 1"):
+        diversify(np.eye(4), k=2, include=[1], given=[1, 3])

@@ -49,7 +49,7 @@ def test_training_without_room_for_a_file_keeps_the_work(trial):
     size = len(train.truth["model.json"]) - 1
     command = train.start("no-room", size)
     assert command.fill()
-    said = command.said.read_text()
+    said = command.messages.read_text()
     assert "File too large. Make room there" in said
     assert "model.json.work keeps what is done" in said
     assert (command.out / "model.json.work" / "work.json").exists()

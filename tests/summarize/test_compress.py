@@ -59,13 +59,13 @@ def test_pins_take_one_form_and_bans_all(bundled, prepared):
 
 
 def test_the_report_and_the_reasons_tell_what_was_dropped(bundled):
-    found = bundled.summarize(Cluster.example(), 60, "words", compress=True)
+    found = bundled.summarize(Cluster.example(), 110, "words", compress=True)
     short = next(sentence for sentence in found.sentences if sentence.dropped)
     gone = short.full[slice(*short.dropped[0])]
     assert f"<del>{gone}</del>" in html_report(found).replace("&#x27;", "'")
     assert f"without “{gone.strip()}”" in str(found.explain())
     told = next(one for one in found.to_dict()["sentences"] if one["text"] == short.text)
     assert (told["full"], told["dropped"]) == (short.full, short.dropped)
-    plain = bundled.summarize(Cluster.example(), 60, "words")
+    plain = bundled.summarize(Cluster.example(), 60, "words", annotate=False)
     assert "<del>" not in html_report(plain)
     assert not any(one.get("dropped") for one in plain.to_dict()["sentences"])

@@ -20,9 +20,9 @@ class Completion:
     Attributes
     ----------
     mpr, mpr_error : float
-        Mean percentile rank and its standard error: of the items that are not in the rest of the basket, the percentage
-        with a score of at most that of the held-out item (itself included, other ties by half), averaged over baskets.
-        100: always first; 50: by chance.
+        Mean percentile rank and its standard error. The percentile rank is the percentage of the items outside the rest
+        of the basket that score no higher than the held-out item, which counts itself; other ties count half. 100 is
+        always first, 50 is chance.
     recall : dict
         For k = 1, 5 and 10: how often the held-out item is among the first k.
     auc : float

@@ -45,7 +45,7 @@ class KernelDPP(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     nonsymmetric : bool
         Whether items may attract each other.
     alpha : "cv" or float
-        Strength of the prior, which draws towards independent items: its log-density is -alpha (|U|^2 + |B|^2) / 2 with
+        Strength of the prior, which pulls towards independent items: its log-density is -alpha (|U|^2 + |B|^2) / 2 with
         factors in units of q, whose squares are about the items' frequencies. Without the identity, |U^T U|^2 / 2
         replaces |U|^2. "cv" chooses alpha on a fifth of the baskets.
     tol : float

@@ -34,8 +34,8 @@ class RelatedItem(NamedTuple):
 class ItemPair(NamedTuple):
     """Two items, the model's correlation of being in a basket, and what the data have.
 
-    `baskets` is how many had both items, `lift` how many times as many that is as if they were independent (nan if one
-    is in no basket).
+    `baskets` is how many baskets have both items. `lift` is that number divided by the one expected of independent
+    items; it is nan if one of them is in no basket.
     """
 
     first: Label

@@ -43,7 +43,7 @@ MAX_ROUNDS = 100  # most rounds of swaps; a few are enough
 LEAST_RISE = 1e-9  # a swap or a drop must raise the agreement by more
 EXACT_HOLDERS = 8  # tokens that at most so many items hold have exact distributions
 NUMBERS_AT_ONCE = 2**22  # numbers worked on at once
-TIE_WIDTH = 1e-11  # additions whose values differ by less are ties, so that rounding does not decide
+TIE_WIDTH = 1e-11  # additions whose values differ by less are ties, which rounding must not decide
 MOST_STEPS = 1000  # with more steps of a token in one item, or without a common unit, counts are rounded to GRID steps
 GRID = 64
 

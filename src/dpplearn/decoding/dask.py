@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_int, check_subset
+from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import one_thread
 from dpplearn._run.progress import Progress
@@ -35,9 +35,7 @@ from dpplearn.decoding.selection import DiverseSelection, Nearest, Unknown, near
 
 CANDIDATES_PER_CHOICE = 4  # candidates of a part, as a multiple of its share of k
 FEWEST_CANDIDATES = 1000  # least number of candidates of a part that has them
-PARTS_UNKNOWN = Unknown(
-    "log_prob of a choice in parts is not computed: it needs all items. log det L_Y is gains.sum()."
-)
+PARTS_UNKNOWN = Unknown("log_prob of a choice in parts is not computed: it needs all items. log det L_Y: gains.sum().")
 
 
 class Part(NamedTuple):
@@ -117,6 +115,7 @@ def diversify_dask(
         scores = scores.compute()
     if given is not None and (items := read_given_items(given, len(embeddings))) is not None:
         given = embeddings[items].compute()
+        check_disjoint(limited_by["include"], items, len(embeddings), "given")
         exclude = check_subset(limited_by["exclude"], len(embeddings), "exclude")
         limited_by = limited_by | {"exclude": np.union1d(exclude, items)}
     if "work" in options:  # to know whether a block is still the same we would have to read it

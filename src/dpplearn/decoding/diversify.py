@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import check_choice, check_jobs, check_subset
+from dpplearn._checks import check_choice, check_disjoint, check_jobs, check_subset
 from dpplearn._holders import as_numbers
 from dpplearn.decoding.candidates import SMALL_NUGGET, Candidates, Embedded, Given, read_features, read_given
 from dpplearn.decoding.engine import Run
@@ -181,6 +181,7 @@ def diversify(
     n, before = len(items.q), None
     if given is not None:
         before, repeated = read_given(given, items.rows, items.lengths)
+        check_disjoint(limited_by["include"], repeated, n, "given")
         limited_by["exclude"] = np.union1d(check_subset(limited_by["exclude"], n, "exclude"), repeated)
     limits = check_limits(n, **limited_by)
     if window is not None:

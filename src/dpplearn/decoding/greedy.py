@@ -256,8 +256,7 @@ def check_rule(gain: str = "auto", cost_power: float | None = None, stop: str | 
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     """The selection of a run."""
-    cost, gains = limits.total(run.items), np.log(run.gains)
-    return Selection(run.items, cost, gains, reason_of(limits, run), candidates.log_prob)
+    return Selection(run.items, limits.total(run.items), np.log(run.gains), reason_of(limits, run), candidates.log_prob)
 
 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:

@@ -156,7 +156,7 @@ class Limits:
         return bool((left.barred(rest) & left.affords(rest)).any())
 
     def empty_reason(self) -> str:
-        """Why nothing can be chosen; empty where something can."""
+        """Why nothing can be chosen; an empty text if something can."""
         if self.k == 0:
             return "the size limit k is 0" if self.cost.size else "no candidates"
         if self.include.size or (self.exclude.size == 0 and self.budget == np.inf):

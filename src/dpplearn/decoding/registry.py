@@ -56,7 +56,7 @@ def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: An
     """
     check_options(name, options)
     chosen = decoder(name)(candidates, limits, **options)
-    none_drawn = getattr(chosen, "n_feasible", None) == 0  # then the decoder had no choice, and its reason says so
+    none_drawn = getattr(chosen, "n_feasible", None) == 0  # no sample was feasible, as the reason says already
     if name == "greedy" or not limits.sized or none_drawn or not limits.could_take(chosen.subset):
         return chosen
     short = f"{len(chosen)} of the {limits.k} items asked for, though more would fit"

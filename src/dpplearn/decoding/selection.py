@@ -120,7 +120,7 @@ EMBEDDINGS_GONE = Unknown(
 
 
 class Nearest(NamedTuple):
-    """For every item, the chosen item most similar to it (-1 if there is none) and their cosine."""
+    """For every item, the chosen item most similar to it (-1 if nothing was chosen) and their cosine."""
 
     items: IntArray
     similarity: FloatArray

@@ -25,7 +25,7 @@ MAX_DENSE = 256  # similarity features beyond which they are sparse
 FARTHEST = 12.0  # numbers farther from the mean, in standard deviations, count as this far
 BOOLEAN_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 
-FREQUENCIES = np.arange(0.0, 6.5, 2 * np.pi / (2 * FARTHEST + 6.5))  # the sum repeats itself beyond these distances
+FREQUENCIES = np.arange(0.0, 6.5, 2 * np.pi / (2 * FARTHEST + 6.5))  # with period 2 FARTHEST + 6.5
 SHARES = np.exp(-(FREQUENCIES**2) / 2) * np.where(FREQUENCIES > 0, 2.0, 1.0)
 SHARES /= SHARES.sum()
 

@@ -56,7 +56,7 @@ class ConditionalDPP(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None
         Processes to spread the instances over; None or -1 for all cores.
     backend : {None, "dask"} or distributed.Client
-        Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
+        Where instances are evaluated; None means in `n_jobs` processes. The result is the same to 1e-9.
     progress : bool
         Show each iteration on standard error, with the log-likelihood and the largest entry of the gradient.
 

@@ -47,9 +47,9 @@ class CVResults(dict[str, Any]):
 class ConditionalDPPCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A ConditionalDPP with the best of many settings, found by cross-validation.
 
-    It follows `sklearn.model_selection.GridSearchCV`: each setting is fitted without one fold of the instances after
-    the other and scored on that fold. The best is then fitted to all instances, and does what a ConditionalDPP can do,
-    such as `predict`, `decode`, `summary` and `save`.
+    It follows `sklearn.model_selection.GridSearchCV`: each setting is fitted once for each fold, to the instances of
+    the other folds, and scored on that fold. The best setting is then fitted to all instances. The search itself can do
+    what a ConditionalDPP can: `predict`, `decode`, `summary`, `save` and so on.
 
     Parameters
     ----------

@@ -1,15 +1,15 @@
 """From training data to a model: maximize the posterior over theta and the similarity, and report how it went.
 
 For a fixed S the posterior is concave in theta. Where a mixture is learned with it, it is not, and the ascent begins at
-several starts. Of L = diag(q) (w_all 11^T + R) diag(q) the data determine q^2 R well and w_all badly. If some c has
-F c = 1, the posterior therefore has a ridge, along which q^2 grows while R, 1 - w_all of S, falls. The coordinates x
-are theta + c log(1 - w_all), which is constant along the ridge, and the parameters of the mixture.
+several starts. In L = diag(q) (w_all 11^T + R) diag(q), the data determine q^2 R well and w_all badly. R is in
+proportion to 1 - w_all. So if some c has F c = 1, the posterior has a ridge, along which q^2 grows while R falls. The
+coordinates x are theta + c log(1 - w_all), which is constant along the ridge, and the parameters of the mixture.
 
 Without a constant, only the features can set the size of a set, and their weights may take the wrong sign. So a fit
-adds a constant unless the caller says not to, or the features span one. Its value depends on where the other features
-have their zero: beside the year of a book it is about -2000 times the weight of a year, and a prior on it would act on
-that weight. So a fit subtracts the mean of each feature: the constant is then log q^2 of the average item, and its
-prior is wide. The weights that a fit returns are those of the features as they were given.
+adds a constant unless the caller says not to, or the features span one. Its weight depends on where the other features
+have their zero. If one is a year such as 2000, the constant is about -2000 times the weight of the year, and a prior on
+it would shrink that weight too. So a fit subtracts the mean of each feature: the constant is then log q^2 of the
+average item, and its prior is wide. The weights that a fit returns are those of the features as they were given.
 """
 
 from __future__ import annotations

@@ -305,10 +305,10 @@ def log_likelihood(
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
-    record = fixed_similarity(rho, nugget) if similarity is None else similarity
-    request = LikelihoodRequest(LogLinear(theta), record, order, bool(record.names), given_size)
+    similarity = fixed_similarity(rho, nugget) if similarity is None else similarity
+    request = LikelihoodRequest(LogLinear(theta), similarity, order, bool(similarity.names), given_size)
     check_eta(request.quality.eta(item_set))
-    return Instance(item_set, [Y], [1.0], record).evaluate(request)
+    return Instance(item_set, [Y], [1.0], similarity).evaluate(request)
 
 
 def algorithm1(theta: FloatArray, item_set: ItemSet, Y: IntArray, rho: float = 0.0, nugget: float = 0.0) -> Terms:

@@ -40,8 +40,8 @@ from dpplearn.lowrank import LowRankDPP
 if TYPE_CHECKING:
     from dpplearn.learning.summary import ModelSummary
 
-LIMITS = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options of limits
-KERNEL = ("diversity", "nugget")  # options of the kernel
+LIMITS = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # arguments of `check_limits`
+KERNEL = ("diversity", "nugget")  # arguments of `read_model`; all other options are the decoder's
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Fitted:
 
 
 class ConditionalPredictor:
-    """A conditional DPP with a quality and a similarity, for users who do not wait for scikit-learn's import."""
+    """What a conditional DPP with known weights can do. It is made without importing scikit-learn, which takes long."""
 
     quality_: LogLinear
     similarity_: Similarity
@@ -238,7 +238,7 @@ def fitted_from_weights(
     theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
     covariance: FloatArray | None = None,
 ) -> Fitted:  # fmt: skip
-    """A model of given weights, with their standard errors if those are known."""
+    """The fitted values of a model whose weights are given, with standard errors if those are known."""
     weights = check_array(theta, "theta", 1).copy()
     m = weights.size
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()

@@ -42,7 +42,7 @@ class Reason:
 
     @property
     def counts(self) -> bool:
-        """Whether it is large enough to tell, and larger than its error."""
+        """Whether it is large enough to mention, and larger than its error."""
         return self.amount >= LEAST_AMOUNT and not self.amount <= (self.error or 0.0)
 
 

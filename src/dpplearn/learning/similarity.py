@@ -107,8 +107,8 @@ class Similarity:
     Without names, as from `fixed_similarity`, all parts of an item set have equal shares of the last weight.
 
     Weights that are learned have a Dirichlet prior, weak but strong enough to keep each above 0. Their parameters are
-    the log-odds of w_all, and logits of the shares of the others in the rest. How many items are expected depends on
-    the first and on theta, and hardly on the shares, so these do not bend the posterior into a ridge.
+    the log-odds of w_all, and logits of the shares of the others in the rest. The expected number of items depends on
+    theta and w_all, and hardly on the shares. So the shares make no ridge in the posterior.
 
     Examples
     --------

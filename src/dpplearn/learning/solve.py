@@ -302,9 +302,9 @@ def lbfgs_ascent(
 
 
 def covariance(hessian: FloatArray, T: FloatArray | None = None) -> tuple[FloatArray, np.ndarray]:
-    """T (-H)^-1 T^T without the directions in which H is flat, and which entries of Tx these leave undetermined.
+    """The covariance T (-H)^-1 T^T of Tx without flat directions of H, and which entries of Tx depend on these.
 
-    T is I by default. Logits are flat where all grow by the same amount, and log(1 - w_all) does not change with that.
+    T is I by default. Adding the same number to the logits of all shares is such a direction, and changes no share.
     """
     scale, A = unit_diagonal(-hessian)
     lam, U = linalg.eigh(A, check_finite=False)

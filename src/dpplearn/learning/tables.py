@@ -16,7 +16,7 @@ from dpplearn.learning.columns import MAX_DENSE, Column, column_from, is_missing
 
 MAX_CHECKED = 1000  # instances whose similarities are checked, and items of each
 MANY_LEVELS = 50  # categories that are accepted for any number of rows
-OPPOSITE, ALL_SIMILAR = -0.5, 0.98  # smallest similarity of an instance: a quarter of the effect of equal items; none
+OPPOSITE, ALL_SIMILAR = -0.5, 0.98  # we warn if the smallest similarity is below the first or above the second
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
 
@@ -211,8 +211,8 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
 def group_rows(labels: np.ndarray, name: str) -> list[IntArray]:
     """The rows of each label, in the order in which the labels appear first."""
     rows: dict[Any, list[int]] = {}
-    dates = np.isnat(labels) if labels.dtype.kind in "mM" else np.zeros(labels.size, np.bool_)
-    absent = np.flatnonzero([is_missing(x) and x != "" for x in labels.tolist()] | dates)
+    no_time = np.isnat(labels) if labels.dtype.kind in "mM" else np.zeros(labels.size, np.bool_)
+    absent = np.flatnonzero([is_missing(x) and x != "" for x in labels.tolist()] | no_time)
     if absent.size:
         rest = f"({absent.size} such rows in all). Leave these rows out, or give them a group."
         raise ValueError(f"Column {name!r} has no value in row {absent[0]} {rest}")

@@ -226,7 +226,7 @@ def ignore(*_: int) -> None:
 
 
 class Backend(AbstractContextManager["Backend"]):
-    """Shards in this process, prepared once; if their files are large together, they are read for each request.
+    """Shards in this process, prepared once. If their files together are large, they are read again for each request.
 
     `prepare` makes a `PreparedShard` of a source, and can be pickled; `tick(done, total)` shows how many have answered.
     """

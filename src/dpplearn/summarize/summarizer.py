@@ -240,8 +240,8 @@ class Summarizer(SummarizerSettings):
             form is the whole sentence, and `dropped` has the spans.
         annotate : bool
             Whether brackets add what the document of a sentence says of a surname that nobody introduced,
-            "[Vincent] Cochetel", and, while there is room, the date of a weekday where documents are of several days,
-            "Thursday [22 October]". In English texts only.
+            "[Vincent] Cochetel", and, where documents are of several days, the dates of its time words, "Thursday [22
+            October]". In news, "today" and the like may be left out instead. In English texts only.
         """
         decoder = check_decoder(self.decoder if decoder is None else decoder)
         diversity, order = check_diversity(diversity), check_choice(order, "order", ORDERS)
@@ -252,7 +252,7 @@ class Summarizer(SummarizerSettings):
             excluded = check_subset(exclude, prepared.n, "exclude")
             allowed = prepared.allowed(included, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
-            texts = prepared.split.texts_with_names if annotate else prepared.split.texts
+            texts = prepared.split.annotated_texts if annotate else prepared.split.texts
             how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
             how |= {"rng": self.random_state, "n_samples": n_samples}
             size = budget_in_unit(budget, unit, prepared.split.full_texts, texts[best])

@@ -155,7 +155,7 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
             raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
-    both, named = np.intersect1d(A, B).tolist(), prepared.split.texts_with_names
+    both, named = np.intersect1d(A, B).tolist(), prepared.split.annotated_texts
     size = joined_length([named[i] for i in A], unit) if A.size else 0
     if both:
         why = f"Sentence {both[0]} cannot be both included and excluded. Undo one of the two."
@@ -175,7 +175,7 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
 def length_in(prepared: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit."""
     return budget_in_unit(
-        budget, unit, prepared.split.full_texts, prepared.split.texts_with_names[int(prepared.dpp.quality.argmax())]
+        budget, unit, prepared.split.full_texts, prepared.split.annotated_texts[int(prepared.dpp.quality.argmax())]
     )
 
 

@@ -204,7 +204,7 @@ class ChosenSentence(PlacedSentence):
     marginal: float = Field(description=CHANCE)
     order: int = Field(description="Its place in the summary, from 1.")
     full: str = Field(description="The whole sentence.")
-    dropped: list[tuple[int, int]] = Field(description="Spans that `compress` has dropped.")
+    dropped: list[tuple[int, int]] = Field(description="Spans of it that the summary leaves out.")
     added: list[str] = Field(description="First names and dates that the summary adds in brackets.")
     contributions: Contributions
     included: bool = Field(description="Whether it is there because the request includes it.")

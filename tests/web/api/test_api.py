@@ -75,7 +75,7 @@ def test_select_is_what_the_summarizer_says(select, options):
         assert np.isclose(one["marginal"], why.marginal)
         assert np.isclose(one["quality"], why.quality)
         assert one["contributions"] == pytest.approx(why.contributions)
-        assert bare(one) == one["full"]
+        assert bare(one) == without(one["full"], tuple(map(tuple, one["dropped"])))
         assert not one["included"]
     assert np.allclose(found["marginals"], summary.dpp.marginals)
 
@@ -106,22 +106,21 @@ def test_summarize_is_both_in_one(client, example, select):
 
 def test_compress_tells_what_was_dropped(client, example, select):
     """Sentences keep their numbers; of a shortened one spans of its text are given, and the summary has the rest."""
-    plain, short = select(budget=60).json(), select(budget=60, compress=True).json()
+    plain, short = select(budget=110).json(), select(budget=110, compress=True).json()
     texts = [sentence["text"] for sentence in example["sentences"]]
-    assert all(one["dropped"] == [] for one in plain["selected"])
     assert any(one["added"] for one in plain["selected"])
     assert any(one["dropped"] for one in short["selected"])
     for one in short["selected"]:
         assert bare(one) == without(texts[one["sentence"]], tuple(map(tuple, one["dropped"])))
-    assert short["length"] <= 60
+    assert short["length"] <= 110
     assert len(short["marginals"]) == len(texts)
     assert all(0 <= p <= 1 for p in short["marginals"])
     first = short["selected"][0]["sentence"]
     banned = select(budget=60, compress=True, exclude=[first]).json()["selected"]
     assert first not in [one["sentence"] for one in banned]
     pinned = select(budget=60, compress=True, include=[first]).json()["selected"]
-    assert next(one for one in pinned if one["sentence"] == first)["dropped"] == []
-    asked = {"documents": example["documents"], "budget": 60, "compress": True}
+    assert first in [one["sentence"] for one in pinned]
+    asked = {"documents": example["documents"], "budget": 110, "compress": True}
     assert client.post(SUMMARIZE, json=asked).json()["text"] == short["text"]
 
 

@@ -98,7 +98,7 @@ class Sentence:
     section : str, optional
         The heading above it.
     full : str
-        The sentence whole, on one line, where `text` is a shorter form of it; else the same.
+        The whole sentence on one line; `text` may leave out some of it, or add to it.
     dropped : tuple of (start, end)
         The spans of `full` that `text` leaves out.
     added : tuple of str

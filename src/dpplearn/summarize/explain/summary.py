@@ -24,7 +24,7 @@ from dpplearn.summarize.explain.records import Chosen, LeftOut, place
 from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
-from dpplearn.summarize.text.introductions import annotated, undated_days, unknown_people
+from dpplearn.summarize.text.introductions import annotated, time_words
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, size_in_words, unit_name
 
 
@@ -190,22 +190,25 @@ class Summary:
 
 
 def introduced(split: SplitCluster, sentences: list[Sentence], budget: float, unit: Unit) -> list[Sentence]:
-    """English sentences, each with the first names that those before it lack, and with dates while room lasts."""
-    texts, days = [sentence.text for sentence in sentences], {time.date() for time in split.times if time is not None}
-    sources = [split.cluster.documents[sentence.document].text for sentence in sentences]
-    additions = [unknown_people(text, "\n".join(texts[:k]), sources[k]) for k, text in enumerate(texts)]
-    shown = [annotated(text, names) for text, names in zip(texts, additions, strict=True)]
-    for k, sentence in enumerate(sentences):
-        written = split.times[sentence.document]
-        if written is not None and len(days) > 1:  # where documents are of several days, a weekday needs its date
-            dated = sorted([*additions[k], *undated_days(sentence.text, "\n".join(shown[:k]), written.date())])
-            whole = annotated(sentence.text, dated)
-            if fits(joined_length([*shown[:k], whole, *shown[k + 1 :]], unit), budget):
-                additions[k], shown[k] = dated, whole
-    return [
-        replace(sentence, text=text, added=tuple(addition.text.strip() for addition in added))
-        for sentence, text, added in zip(sentences, shown, additions, strict=True)
-    ]
+    """English sentences, each with the first names that those before it lack, and with the dates of its time words.
+
+    Where the day of one time word is not known, no other gets a date: a reader would take it for the day of all. In the
+    news, "today" and the like are left out where there is no date, or no room for one.
+    """
+    bare = [*map(split.without_spare_times, sentences)]
+    with_year = len({time.year for sentence in sentences if (time := split.times[sentence.document]) is not None}) > 1
+    with_dates = not any(split.times[x.document] is None and time_words(x.text) for x in bare)
+    shown = [annotated(x.text, split.additions(x, "", with_year, with_dates)) for x in bare]
+    for k, forms in enumerate(zip(sentences, bare, strict=True)):
+        before = "\n".join(shown[:k])
+        longest = with_dates and split.times[forms[0].document] is not None
+        for form in forms if longest else forms[1:]:
+            added = split.additions(form, before, with_year, with_dates)
+            shown[k] = annotated(form.text, added)
+            if form is forms[1] or fits(joined_length(shown, unit), budget):
+                bare[k] = replace(form, text=shown[k], added=tuple(x.text.strip() for x in added))
+                break
+    return bare
 
 
 def plain_markdown(text: str) -> str:

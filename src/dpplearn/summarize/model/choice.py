@@ -91,7 +91,7 @@ class Decision:
     @property
     def texts(self) -> list[str]:
         """Each sentence as it would stand alone in the summary."""
-        return self.prepared.split.texts_with_names if self.annotate else self.prepared.split.texts
+        return self.prepared.split.annotated_texts if self.annotate else self.prepared.split.texts
 
     @property
     def cost(self) -> FloatArray:

@@ -22,10 +22,11 @@ from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document,
 from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
-from dpplearn.summarize.text.introductions import annotated, unknown_people
+from dpplearn.summarize.text.introductions import Addition, annotated, spare_times, undated_times, unknown_people
 from dpplearn.summarize.text.kinds import LIFT, Kind, text_kind
 from dpplearn.summarize.text.matter import Matters, refers_back
-from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, why_not_alone
+from dpplearn.summarize.text.short_forms import Span, without
+from dpplearn.summarize.text.standing import Lack, asks_all, is_bare, only_published, why_not_alone
 from dpplearn.summarize.text.states import NEWS_DAYS, corrected, passing
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import listed_language, words
@@ -141,8 +142,8 @@ class SplitCluster:
         return replace(self, sentences=sentences, learned=self.idf, rows=self.F[numbers], dropped=dropped)
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
-        """How much of a budget each sentence takes; with `annotate`, including the first names it needs."""
-        return self._costs.get((unit, annotate), lambda: costs(self.texts_with_names if annotate else self.texts, unit))
+        """How much of a budget each sentence takes; with `annotate`, including the names and dates it needs."""
+        return self._costs.get((unit, annotate), lambda: costs(self.annotated_texts if annotate else self.texts, unit))
 
     # Sentences that are the same, or forms of one sentence
 
@@ -172,12 +173,43 @@ class SplitCluster:
         return (*{sentence.origin: sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     @cached_property
-    def texts_with_names(self) -> list[str]:
-        """Each sentence with the first names that it needs where nothing before it introduces anybody."""
+    def annotated_texts(self) -> list[str]:
+        """Each sentence with the names and dates that it needs where nothing stands before it.
+
+        "Today" and the like, which can be left out, have no date here: they get one while there is room.
+        """
         if self.listed_language != "English":
             return self.texts
-        documents = self.cluster.documents
-        return [annotated(x.text, unknown_people(x.text, "", documents[x.document].text)) for x in self.sentences]
+        several_years = len({time.year for time in self.times if time is not None}) > 1
+        return [
+            annotated(sentence.text, self.additions(sentence, "", several_years, spare=self.spare_times(sentence.text)))
+            for sentence in self.sentences
+        ]
+
+    def without_spare_times(self, sentence: Sentence) -> Sentence:
+        """A sentence without "today" and the like, where these may be left out."""
+        spans = [
+            (a, b) for a, b in self.spare_times(sentence.full) if not any(a < d and c < b for c, d in sentence.dropped)
+        ]
+        dropped = tuple(sorted([*sentence.dropped, *spans]))
+        return replace(sentence, text=without(sentence.full, dropped), dropped=dropped) if spans else sentence
+
+    def spare_times(self, text: str) -> list[Span]:
+        """The spans of a sentence with "today" and the like, in stories that may be of several days.
+
+        Days of the week stay where no document has a date: no other day in the summary has one, either.
+        """
+        return spare_times(text, any(self.times)) if self.has_several_days and self.is_news else []
+
+    def additions(
+        self, sentence: Sentence, before: str, with_year: bool, with_dates: bool = True, spare: Sequence[Span] = ()
+    ) -> list[Addition]:
+        """The names and dates that a sentence needs after a text, in their order."""
+        written = self.times[sentence.document] if with_dates and self.has_several_days else None
+        source = self.cluster.documents[sentence.document].text
+        names = unknown_people(sentence.text, before.replace("[", "").replace("]", ""), source)
+        dates = [] if written is None else undated_times(sentence.text, before, written.date(), with_year, spare)
+        return sorted([*names, *dates])
 
     @cached_property
     def matters(self) -> Matters:
@@ -203,7 +235,7 @@ class SplitCluster:
         last[last < 3] = 0.0
         return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
 
-    @property
+    @cached_property
     def is_news(self) -> bool:
         """Whether these are stories in English: several documents of no kind, most of which name a day of the week."""
         if self.listed_language != "English" or any(self.kinds):
@@ -244,6 +276,7 @@ class SplitCluster:
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
+                (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
                 (Lack.PASSING, news & passing(self.texts, written, documents)),
             ):
                 lacks = [old or (lack if lacking else None) for old, lacking in zip(lacks, has_lack, strict=True)]
@@ -290,6 +323,12 @@ class SplitCluster:
     def times(self) -> list[datetime | None]:
         """When each document was written, where that is known."""
         return document_times(self.cluster.documents)
+
+    @cached_property
+    def has_several_days(self) -> bool:
+        """Whether there are several documents that may be of different days, so that "today" is not one day."""
+        days = {None if time is None else time.date() for time in self.times}
+        return len(self.times) > 1 and (len(days) > 1 or None in days)
 
     @cached_property
     def order_times(self) -> list[datetime | None]:

@@ -1,7 +1,8 @@
 """Adds in square brackets what the readers of a chosen sentence need: `[Vincent] Cochetel`, `Friday [22 October]`.
 
-A surname that stands alone gets the first name that its document gives; a weekday gets its date, by the date of its
-document. Nothing is added that the sources do not say. The rules are for English names, titles and weekdays.
+A surname that stands alone gets the first name that its document gives. "Friday", "yesterday" and "last week" get a
+date, by the date of their document; "today" and the like can also be left out. Nothing is added that the sources do not
+say. The rules are for English names, titles and time words.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from dpplearn.summarize.text.short_forms import Span, quotations
 from dpplearn.summarize.text.states import DAYS, looks_ahead
+from dpplearn.summarize.text.tolls import SMALL_NUMBERS
 from dpplearn.summarize.text.words import word_set
 
 _TITLE = (
@@ -50,11 +53,48 @@ _MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_WITH_DATE = rf",?\s+(?:the\s+)?(?:{'|'.join(_MONTH_NAMES)}|\d|\[)"  # "Friday, May 2" needs no date
-_WEEKDAY = re.compile(rf"\b({'|'.join(day.capitalize() for day in DAYS)})\b(?![’']|{_WITH_DATE})")
-_SPOKEN_DAY = re.compile(r"\b(today|yesterday|tonight|this (?:morning|afternoon|evening))\b(?!['’])", re.IGNORECASE)
+_MONTH_OR_SHORT = "|".join([*_MONTH_NAMES, *(name[:3] for name in _MONTH_NAMES), "Sept"])
+_PERIODS = {"last": -1, "this": 0, "next": 1}
+_DAYS_AWAY = {"yesterday": -1, "last night": -1, "tomorrow": 1}  # all other words mean the day itself
+_DAY_WORD = (
+    r"(?:today|tonight|tomorrow|yesterday(?: (?:morning|afternoon|evening|night))?"
+    r"|this (?:morning|afternoon|evening)|last night)"
+)
+_DAY_OF_WEEK = rf"(?-i:{'|'.join(day.capitalize() for day in DAYS)})(?: morning| afternoon| evening| night)?+"
+_TIME_WORD = re.compile(
+    rf"\b(?:(?P<weekday>{_DAY_OF_WEEK})(?! (?-i:Times|Telegraph|Mail|Mirror|Herald|Express|Post|Night)\b)"
+    rf"|(?P<day>{_DAY_WORD})"
+    rf"|(?P<which>last|this|next) (?P<period>week|month|year)(?! of\b)"
+    rf"|(?P<count>an?|{'|'.join(SMALL_NUMBERS[1:])}|\d\d?) (?P<unit>day|week|month)s? ago)\b(?P<genitive>['’]s)?"
+    rf"(?!['’-]|,?\s+(?:the\s+)?(?:(?-i:{_MONTH_OR_SHORT})\b|\d|\[))",  # "Friday, May 2" needs no date
+    re.IGNORECASE,
+)
 _MAYBE = re.compile(r"\b(?:could|may|might)\b|\b(?:until|by)\s+$")
-_OTHER_WEEK = re.compile(r"\b(?:next|last|every|each)\s+$")  # before a weekday that is perhaps not of this week
+_COMING_EVENT = re.compile(r"\b(?:ahead of|before|for)(?: the)?\s+$")  # "for Sunday's final"
+_OTHER_WEEK = re.compile(r"\b(next|last)\s+$", re.IGNORECASE)  # before a weekday that is perhaps not of this week
+_NO_TIME = re.compile(  # "every Monday", "Good Friday"
+    r"\b(?:every|each|day before|(?-i:Good|Black|Ash|Bloody|Super|Palm|Easter|Cyber|Fat))\s+$", re.IGNORECASE
+)
+_NO_PERIOD = re.compile(r"\b(?:the|its|their|more than)\s+$", re.IGNORECASE)  # "over the last week"
+_SHOWN_DATE = re.compile(  # a word and its date in brackets
+    rf"([^\W\d_]+)(?:['’]s)? \[((?:\d+ |early |mid-|late )?(?:{'|'.join(_MONTH_NAMES)})(?: \d{{4}})?|\d{{4}})\]"
+)
+LOOKED_BACK = 2_000  # characters before a sentence in which the last date is looked for
+_EARLY = r"(?:(?:earlier|early|later|late) )?"
+_SPARE = re.compile(  # at the beginning of a sentence, or after a word, where what follows does not need it
+    rf"^(?:{_EARLY}{_DAY_WORD}|on {_DAY_OF_WEEK})(?:, (?!(?:the|an?) day\b)| (?=(?:the|an?)\b|(?-i:[A-Z])))"
+    rf"|(?<=[\w)]) (?-i:{_EARLY}(?:{_DAY_WORD}|on {_DAY_OF_WEEK})"
+    rf"|{_EARLY}{_DAY_OF_WEEK}(?=[.,;]| (?:that|in|for|to|with|after|by|from|when|because|and)\b))"
+    r"(?=[.;]|(?!,? (?:and|or|to) (?:on|today|yesterday|tomorrow|this|again|(?-i:[A-Z])))"
+    r"(?:,(?! (?:\d|(?-i:[A-Z][a-z]+day)\b))| (?!(?:than|as|is|was|are|were|at)\b|[\d\[(]|(?-i:[A-Z]))))",
+    re.IGNORECASE,
+)
+_NEEDS_TIME = word_set(  # before a time word that cannot be left out
+    "until till since from by as of for before after between through to like is was are were be been not still if that"
+    " on about at and or but than only just even both how what when while here"
+    " this next last past coming following every each any another one either some the a an its their his her"
+)
+_BEGINS_PHRASE = word_set("in at with from under")
 
 
 class Addition(NamedTuple):
@@ -141,36 +181,126 @@ def unknown_people(text: str, before: str, document: str) -> list[Addition]:
     return found
 
 
-def undated_days(text: str, before: str, told: date) -> list[Addition]:
-    """The dates to add to the weekdays of a sentence that was written on some day.
+def undated_times(
+    text: str, before: str, written: date, with_year: bool = False, spare: Sequence[Span] = ()
+) -> list[Addition]:
+    """The dates to add to the time words of a sentence that was written on some day.
 
-    A weekday means the last such day, or the next one in a forecast. A date that already stands beside the same weekday
-    in the text before is not added again.
+    A weekday means the last such day, or the next one in a forecast. A date is not added again where it is the last one
+    in the text before and stands beside the same word, nor to words in spans that are `spare`.
 
     Examples
     --------
-    >>> undated_days("The dam broke on Thursday.", "", date(2024, 3, 15))
+    >>> undated_times("The dam broke on Thursday.", "", date(2024, 3, 15))
     [Addition(at=25, text=' [14 March]')]
+    >>> undated_times("It rained last week.", "", date(2024, 3, 15), with_year=True)
+    [Addition(at=19, text=' [early March 2024]')]
     """
-    found: dict[str, Addition] = {}
-    for match in _WEEKDAY.finditer(text):
-        ahead, name = text[: match.start()], match[1].lower()
-        if name in found or _OTHER_WEEK.search(ahead):
-            continue
+    found, shown, done = list[Addition](), before[-LOOKED_BACK:], 0
+    for match in time_words(text):
+        when = _when(match, text[: match.start()], written, with_year)
+        word = match[0].removesuffix(match["genitive"] or "").split()[-1]
+        shown += text[done : match.end()]
+        is_spare = any(start <= match.start() < end for start, end in spare)
+        if not is_spare and _SHOWN_DATE.findall(shown)[-1:] != [(word, when)]:
+            found.append(Addition(match.end(), f" [{when}]"))
+            shown += found[-1].text
+        done = match.end()
+    return found
+
+
+def time_words(text: str) -> list[re.Match[str]]:
+    """The words of an English text that tell a time only to a reader who knows when they were written.
+
+    Examples
+    --------
+    >>> [found[0] for found in time_words("Today it rained, as on Friday night and Friday, May 2; USA Today said.")]
+    ['Today', 'Friday night']
+    """
+    found = []
+    for match in _TIME_WORD.finditer(text):
+        ahead = text[: match.start()]
+        is_name = match["weekday"] is None and match[0][0].isupper() and ahead.rstrip("\"“‘'`")[-2:] not in ("", ": ")
+        rule = _NO_TIME if match["weekday"] or match["day"] else _NO_PERIOD
+        if not (is_name or rule.search(ahead[-LONGEST:])):
+            found.append(match)
+    return found
+
+
+def _when(match: re.Match[str], ahead: str, written: date, with_year: bool) -> str:
+    """The date that a time word means, as far as it says; `ahead` is the text in front of it."""
+    if match["weekday"]:
+        return _weekday(match, ahead[-LONGEST:], written, with_year)
+    if match["day"]:
+        away = next((days for word, days in _DAYS_AWAY.items() if match["day"].lower().startswith(word)), 0)
+        return _day_and_month(written + timedelta(away), with_year)
+    if match["count"]:
+        many, unit = match["count"].lower(), match["unit"].lower()
+        number = -(int(many) if many.isdigit() else SMALL_NUMBERS.index(many) if many in SMALL_NUMBERS else 1)
+    else:
+        number, unit = _PERIODS[match["which"].lower()], match["period"].lower()
+    if unit == "day":
+        return _day_and_month(written + timedelta(number), with_year)
+    if unit == "week":
+        middle = 0 if match["count"] else 3 - written.weekday()
+        return _around(written + timedelta(7 * number + middle), with_year)
+    return str(written.year + number) if unit == "year" else _month(written, number, with_year)
+
+
+def _weekday(match: re.Match[str], ahead: str, written: date, with_year: bool) -> str:
+    """The date of a weekday: before the day on which it was written, after it, or not quite certain."""
+    index, other = DAYS.index(match["weekday"].split()[0].lower()), _OTHER_WEEK.search(ahead)
+    days = (index - written.weekday()) % 7
+    if other is None:
         clause = re.split(r"[,;]", ahead)[-1]
-        days = (DAYS.index(name) - told.weekday()) % 7
-        back = 7 if days and not (looks_ahead(clause) or _MAYBE.search(clause)) else 0
-        day = told + timedelta(days - back)
-        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
-        if match[1] + added not in before:
-            found[name] = Addition(match.end(), added)
-    spoken = _SPOKEN_DAY.search(text)
-    if spoken:
-        day = told - timedelta(spoken[1].lower() == "yesterday")
-        added = f" [{day.day} {_MONTH_NAMES[day.month - 1]}]"
-        if added not in before:
-            found["today"] = Addition(spoken.end(), added)
-    return [*found.values()]
+        coming = looks_ahead(clause) or _MAYBE.search(clause) or (match["genitive"] and _COMING_EVENT.search(clause))
+        return _day_and_month(written + timedelta(days - (7 if days and not coming else 0)), with_year)
+    sign = _PERIODS[other[1].lower()]
+    day = written + timedelta((days or 7) if sign > 0 else days - 7)
+    in_this_week = (index - written.weekday()) * sign > 0  # "next Friday", said on Monday, may be this one or the next
+    return _around(day + timedelta(4 * sign), with_year) if in_this_week else _day_and_month(day, with_year)
+
+
+def _day_and_month(day: date, with_year: bool) -> str:
+    return f"{day.day} {_month(day, 0, with_year)}"
+
+
+def _around(day: date, with_year: bool) -> str:
+    part = "early " if day.day <= 10 else "mid-" if day.day <= 20 else "late "
+    return f"{part}{_month(day, 0, with_year)}"
+
+
+def _month(day: date, months: int, with_year: bool) -> str:
+    year, month = divmod(12 * day.year + day.month - 1 + months, 12)
+    return _MONTH_NAMES[month] + (f" {year}" if with_year else "")
+
+
+def spare_times(text: str, with_weekdays: bool = True) -> list[Span]:
+    """The spans of "today", "on Monday night" and the like that a sentence of the news can do without.
+
+    Examples
+    --------
+    >>> text = "Police said today that the trial, open until today, ends."
+    >>> [text[start:end] for start, end in spare_times(text)]
+    [' today']
+    """
+    quoted = quotations(text)
+    if quoted is None:
+        return []
+    undated = [found.start() for found in time_words(text) if with_weekdays or not found["weekday"]]
+    spans = [found.span() for found in _SPARE.finditer(text) if _is_spare(text, *found.span())]
+    spans = [(start, end) for start, end in spans if any(start <= at < end for at in undated)]
+    return [span for span in spans if not any(span[0] < end and start < span[1] for start, end in quoted)]
+
+
+def _is_spare(text: str, start: int, end: int) -> bool:
+    """Whether a time word can go: nothing before it needs it, and it tells of no day to come."""
+    clause = re.split("[,;]", text[max(start - LOOKED_BACK, 0) : start])[-1]
+    said = clause.lower().split()
+    if (start and len(said) < 2) or looks_ahead(clause) or _MAYBE.search(clause):  # "The study, out today, found"
+        return False
+    is_phrase = text[end : end + 1] == "," and said[:1] and said[0] in _BEGINS_PHRASE  # "In a talk given today, she"
+    return not is_phrase and (said or [""])[-1] not in _NEEDS_TIME
 
 
 def annotated(text: str, additions: Sequence[Addition]) -> str:

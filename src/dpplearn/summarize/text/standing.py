@@ -44,6 +44,7 @@ class Lack(StrEnum):
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
     PASSING = "tells what was still to come or did not last"
+    PUBLISHED = "only tells that a text was published"  # of a sentence in a story, too
     BARE = "is short and has no name and no number"  # of a sentence in a story
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 
@@ -98,6 +99,22 @@ _PRONOUN = re.compile(rf"\b(?:{'|'.join(_PRONOUNS)})\b")
 _REFERS = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
 _ANYONE = re.compile(r"(?:any|every|no|some) ?(?:one|body)\b|(?:while|although|though|if)\b", re.IGNORECASE)
 _NAME_OR_FIGURE = re.compile(r"[0-9]|(?<=[\w,;:] )[A-Z]")
+_PUBLICATION = (
+    r"(?:reports?|statements?|study|studies|surveys?|profiles?|details|transcripts?|lists?|findings|guidelines"
+    r"|letters?|reviews?|memos?|documents?|brochures?)"
+)
+_PUBLISHED = r"(?:published|released|issued|posted|unveiled|made public)"
+_ONLY_PUBLISHED = re.compile(
+    rf"[^,;:\"“]{{0,40}}?\b{_PUBLICATION}\b(?:(?!\b(?:who|which|that)\b)(?:[^,;:\"“]|,(?= \d))){{0,120}}?"
+    rf"\b(?:is|are|was|were|(?:has|have|had) (?:now |also )?been) (?:[a-z]+ly |now |also )?{_PUBLISHED}\b"
+    rf"|[^,;:\"“]{{2,60}}? {_PUBLISHED} (?:an?|its|their|his|her|the)(?: [\w-]+){{0,3}}? {_PUBLICATION}\b",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(  # what it says follows
+    r"\b(?:that|which|where|who|saying|says?|said|stat(?:es?|ed|ing)|according|contain\w*|accus\w+|warn\w*|blam\w+|call\w*"
+    r"|conclud\w+|f[io]und\w*|finds|reveal\w*|show\w*|estimat\w+|critici\w+|demand\w*|urg\w+|describ\w+|confirm\w*"
+    r"|den(?:y\w*|ie[sd]|oun\w+)|condemn\w*|apologi\w+|explain\w*|percent)\b|[:%\"“]"
+)
 FEWEST_BARE = 10  # words of a sentence in a story that has no name and no number
 _BEGINNING = 30  # characters of a sentence that must say who and what
 _PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
@@ -156,6 +173,19 @@ def is_bare(text: str, said: Sequence[str]) -> bool:
     [True, False, False]
     """
     return len(said) < FEWEST_BARE and WORD_SETS["numbers"].isdisjoint(said) and not _NAME_OR_FIGURE.search(text)
+
+
+def only_published(text: str) -> bool:
+    """Whether an English sentence says that a text was published, and nothing of what is in it.
+
+    Examples
+    --------
+    >>> only_published("A report on the flood was published by the council on Monday.")
+    True
+    >>> only_published("A report on the flood was published that blames the council.")
+    False
+    """
+    return _ONLY_PUBLISHED.match(text) is not None and not _CONTENT.search(text)
 
 
 def asks_all(text: str) -> bool:
