@@ -58,6 +58,8 @@ def test_reference_levels_and_errors_of_a_learned_nugget():
     assert shown.facts["reference levels"] == "genre=rock"
     own = next(row for row in shown.tables[1].rows if row[0] == "own (nugget)")
     low, high = model.similarity_.intervals()["own"]
+    with pytest.raises(ValueError, match="level must be between 0 and 1, found 95"):
+        model.similarity_.intervals(level=95)
     narrow = model.similarity_.intervals(level=0.5)["own"]
     assert low < narrow[0] < model.similarity_.weights["own"] < narrow[1] < high
     expected = [model.similarity_.weights["own"], model.similarity_.std["own"], low, high]

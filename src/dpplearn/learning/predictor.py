@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_int, check_quality, check_vector
 from dpplearn._run.blas import blas_threads
@@ -32,7 +31,7 @@ from dpplearn.learning.itemset import (
 )
 from dpplearn.learning.likelihood import MAX_ETA, MAX_ETA_KERNEL, Instance, LikelihoodRequest, LogLinear, check_eta
 from dpplearn.learning.normalizer import normalize
-from dpplearn.learning.similarity import Similarity, fixed_similarity
+from dpplearn.learning.similarity import Similarity, errors_to_each_side, fixed_similarity
 from dpplearn.learning.tables import Encoding
 from dpplearn.learning.training_set import training_data
 from dpplearn.lowrank import LowRankDPP
@@ -203,9 +202,7 @@ class ConditionalPredictor:
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Lower and upper ends of the Laplace intervals theta +- z theta_std, of shape (m, 2)."""
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, found {level!r}.")
-        half = ndtri((1 + level) / 2) * self.theta_std_
+        half = errors_to_each_side(level) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
     def summary(self) -> ModelSummary:

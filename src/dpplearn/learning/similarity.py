@@ -165,7 +165,7 @@ class Similarity:
         A weight lies between 0 and 1, and near either its estimate is skew: intervals of the logit hold the truth about
         as often as they should, those of the weight itself less often. nan if the standard error is.
         """
-        intervals, width = {}, ndtri((1 + level) / 2)
+        intervals, width = {}, errors_to_each_side(level)
         for (name, w), error in zip(self.weights.items(), self.std.values(), strict=True):
             odds, half = w / max(1 - w, 1e-300), np.exp(width * error / max(w * (1 - w), 1e-300))
             intervals[name] = (float(1 / (1 + half / odds)), float(1 / (1 + 1 / (half * odds))))
@@ -243,6 +243,13 @@ class Similarity:
         heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in range(n)]
         starts = [self.parameters, *(replace(self, w=w).parameters for w in (light, *heavy))]
         return starts + [starts[0] + rng.standard_normal(n) for _ in range(2)]
+
+
+def errors_to_each_side(level: float) -> float:
+    """How many standard errors a Laplace interval of this level reaches to each side."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, found {level!r}.")
+    return float(ndtri((1 + level) / 2))
 
 
 def fixed_similarity(rho: float = 0.0, nugget: float = 0.0) -> Similarity:

@@ -48,7 +48,7 @@ class Encoding:
             if len(col.levels) > max(MANY_LEVELS, n // 2):
                 many = f"{len(col.levels):,} different texts in {n:,} rows, such as {col.levels[0]!r:.40}"
                 raise ValueError(f"Column {col.name!r} has {many}: too many for a weight each. Make numbers of them.")
-        same = [col for col in columns if not col.levels and is_constant(col.raw(column(table, col.name)))]
+        same = [col for col in columns if not col.levels and len(np.unique(col.raw(column(table, col.name)))) == 1]
         if len(same) < len(columns):  # a column of ones alone is a model without features
             columns = tuple(col for col in columns if col not in same)
             for col in same:
@@ -124,7 +124,7 @@ def warn_about_phi(
     """Warn of columns that make all items similar, and of numbers that are probably not coordinates."""
     names = [col.name for col in columns]
     for name, x in zip(names, raw.T, strict=True):
-        if is_constant(x):
+        if len(np.unique(x)) == 1:
             warn_user(f"Column {name!r} has the same value in every row, so that it makes all items alike. Remove it.")
     if not are_coordinates(columns):
         return
@@ -144,10 +144,6 @@ def warn_about_phi(
         f"is {lowest:.3f}). If they are measurements, not the coordinates of an embedding, make each a part of its "
         f"own, which counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
     )
-
-
-def is_constant(x: np.ndarray) -> bool:
-    return bool((x == x[0]).all())
 
 
 # Columns of a table

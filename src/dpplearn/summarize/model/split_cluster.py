@@ -276,7 +276,7 @@ class SplitCluster:
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),
-                (Lack.PUBLISHED, news & np.array([*map(only_published, self.texts)])),
+                (Lack.PUBLISHED, [*map(only_published, self.texts)]),
                 (Lack.PASSING, news & passing(self.texts, written, documents)),
             ):
                 lacks = [old or (lack if lacking else None) for old, lacking in zip(lacks, has_lack, strict=True)]

@@ -44,7 +44,7 @@ class Lack(StrEnum):
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
     PASSING = "tells what was still to come or did not last"
-    PUBLISHED = "only tells that a text was published"  # of a sentence in a story, too
+    PUBLISHED = "only tells that a text was published"
     BARE = "is short and has no name and no number"  # of a sentence in a story
     LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
 

@@ -1,4 +1,4 @@
-// The settings in the address, to share or to keep: after the #, which browsers do not send. No document is in it.
+// Keeps the settings in the address, to share or save. They follow the #, which browsers do not send; documents stay out.
 
 import { state } from "./state.js";
 
@@ -6,7 +6,7 @@ const NUMBERS = ["budget", "diversity"];
 const WORDS = ["unit", "decoder", "order", "about"];
 const SWITCHES = ["compress"];
 
-/** The settings of an address, as far as they are such; {} where there are none. */
+/** The valid settings in an address, or {}. */
 export function fromAddress(hash = location.hash) {
   const given = new URLSearchParams(hash.slice(1));
   const found = {};
@@ -16,7 +16,7 @@ export function fromAddress(hash = location.hash) {
   return found;
 }
 
-/** Let the address say what is set now. */
+/** Write the current settings to the address. */
 export function toAddress() {
   const said = new URLSearchParams();
   for (const name of [...NUMBERS, ...WORDS]) if (state.options[name] || state.options[name] === 0) said.set(name, state.options[name]);

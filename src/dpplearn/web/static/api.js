@@ -1,8 +1,8 @@
-// The API: requests, its problem documents, and the server being busy or away.
+// Sends requests to the API, and handles its problem documents and a busy or absent server.
 
 import { askToken, authorization } from "./token.js";
 
-/** An answer that says what was wrong and what to change (RFC 9457); of status 0 where there was no answer at all. */
+/** An answer that says what was wrong and what to change (RFC 9457); its status is 0 if there was no answer. */
 export class Problem extends Error {
   constructor(status, body, options) {
     super(body.title || `The server answered ${status}`, options);
@@ -23,7 +23,7 @@ const AWAY = {
 };
 const base = new URL("api/v1/", document.baseURI);
 let notBefore = 0; // after a 429 no request leaves before this time
-export const onWait = { report: () => {} }; // told the seconds to wait, and 0 when the wait is over
+export const onWait = { report: () => {} }; // gets the seconds to wait, and 0 when the wait is over
 
 function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ async function request(method, path, { json, form, signal, file = false } = {}) 
 export const getExample = (signal) => request("GET", "example", { signal });
 export const getModels = () => request("GET", "models");
 
-/** `source` is { documents, files, model, keep_all }: what to post, kept so that it can be posted again. */
+/** `source` is { documents, files, model, keep_all }, kept so that it can be posted again. */
 export function postCluster(source, signal) {
   const { documents, files, model, keep_all = false } = source;
   if (!files) return request("POST", "clusters", { json: { documents, model, keep_all }, signal });

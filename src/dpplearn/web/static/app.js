@@ -1,4 +1,4 @@
-// The page: which screen is shown, and what happens when something is asked, answered or refused.
+// The page: it decides which screen is shown, and handles requests, answers and refusals.
 
 import { fromAddress, toAddress } from "./address.js";
 import { getCluster, getExample, getModels, onWait, postCluster, Problem } from "./api.js";
@@ -30,9 +30,9 @@ function screen(name) {
 // -- a cluster ------------------------------------------------------------------------------------------------------
 
 let asking = null;
-let shared = fromAddress(); // settings that somebody sent, for the first documents
+let shared = fromAddress(); // settings from a shared address, for the first documents
 
-/** What the server offers, asked for until it has answered. */
+/** What the server offers, requested until it answers. */
 function offered() {
   asking ??= getModels().then((answer) => listModels((state.offered = answer)), (error) => {
     asking = null;
@@ -43,7 +43,7 @@ function offered() {
 
 let loading = null;
 
-/** Show that something is read; whether it came to an end. */
+/** Show that documents are being read; return whether this succeeded. */
 async function load(text, work) {
   loading?.abort();
   const controller = new AbortController();
@@ -83,7 +83,7 @@ function example() {
   });
 }
 
-/** After a reload: the cluster that was on the page, which the server has or is given again. */
+/** After a reload, restore the cluster of the page; it is posted again if the server has forgotten it. */
 function reopen(before) {
   const { id, title, documents, model, keep_all } = before;
   const source = { documents, model, keep_all };
@@ -97,7 +97,7 @@ function reopen(before) {
   });
 }
 
-/** What to know of the documents; first, which files are not among them, and why. */
+/** Notes about the documents; first, which files were left out, and why. */
 const notesOf = ({ skipped, notes }) => [...skipped.map(({ detail }) => `Left out: ${detail}`), ...notes];
 
 function open(cluster, source, title, before = {}) {
@@ -129,22 +129,22 @@ function build() {
   buildTimeline();
 }
 
-/** The server had forgotten the cluster and has read it again: the same sentences, so that the page stays as it is. */
+/** The server had forgotten the cluster and has read it again. The sentences are the same, so the page stays. */
 function regained(cluster) {
   const before = state.cluster.sentences;
   state.cluster = cluster;
   if (before.length === cluster.sentences.length && before.every((s, i) => s.text === cluster.sentences[i].text)) return;
-  Object.assign(state, { included: new Set(), excluded: new Set() }); // another model: the old numbers mean nothing
+  Object.assign(state, { included: new Set(), excluded: new Set() }); // with another model, the old numbers mean nothing
   forget();
   build();
 }
 
 // -- a selection ----------------------------------------------------------------------------------------------------
 
-let away = 0; // how often in a row the server did not answer
+let away = 0; // consecutive requests without an answer
 let retry = 0;
 
-/** Draw what changed. A button that went away with its sentence leaves the focus to the heading of its list. */
+/** Draw what changed. If a focused button disappears with its sentence, the heading of its list gets the focus. */
 function update() {
   const heading = document.activeElement?.closest(".panel")?.querySelector("h2");
   updateSources();
@@ -155,7 +155,7 @@ function update() {
   if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
 }
 
-/** What is included or excluded has changed. */
+/** Called when the included or excluded sentences change. */
 function decided() {
   if (state.selection) update();
   selecting.ask();
@@ -243,7 +243,7 @@ listenUndo(decided);
 $("change").addEventListener("click", change);
 $("brand").addEventListener("click", (event) => {
   if (!state.cluster || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault(); // a reload would only bring back what is here
+  event.preventDefault(); // a reload would bring back the same page
   change();
 });
 addEventListener("beforeunload", (event) => {
@@ -289,7 +289,7 @@ addEventListener("hashchange", () => {
   buildControls({ ...state.options, ...fromAddress() });
   selecting.ask();
 });
-offered().catch(() => {}); // asked again before the first cluster is read
+offered().catch(() => {}); // requested again before the first cluster is read
 screen("start");
 const before = kept();
 if (before) reopen(before);

@@ -1,5 +1,5 @@
-// The card of one sentence: why it is in the summary or why not, in the words of the record; include or exclude it; and, on
-// demand, the numbers. A piece of a document that was not to choose from has a card with its reason.
+// The card of one sentence: why it is in the summary or not, in the words of the record; buttons to include or exclude it;
+// and, on demand, the numbers. A piece of a document that could not be chosen has a card with its reason.
 
 import { getWhy } from "./api.js";
 import { $, bdi, h, icon } from "./dom.js";
@@ -32,7 +32,7 @@ function position() {
   else place(card, anchor.getBoundingClientRect(), { below: true });
 }
 
-/** Keep the open card true while the selection changes under it. */
+/** Update the open card when the selection changes. */
 export function updateCard() {
   if (openId === null || !card.matches(":popover-open")) return;
   const focused = document.activeElement?.dataset?.rule;
@@ -82,7 +82,7 @@ function why() {
   return [verdict("Not in the summary: ", bdi(reason), "."), ...(go ? [h("p", { class: "hint" }, go)] : [])];
 }
 
-/** The answer to a selection tells of the best sentences left out; of any other it is asked when its card is open. */
+/** An answer explains the best sentences left out. The server is asked about any other when its card opens. */
 async function askWhy(id) {
   const { selection, cluster } = state;
   if (!selection || selection.asking === id) return;
@@ -92,7 +92,7 @@ async function askWhy(id) {
     selection.out.set(id, answer);
     if (state.selection === selection && openId === id) updateCard();
   } catch {
-    selection.asking = null; // the next movement asks again
+    selection.asking = null; // the next change asks again
   }
 }
 
@@ -103,9 +103,9 @@ function numbers() {
   const likely = typeof marginal === "number" && !included && !excluded
     ? `, in ${percent(marginal)} of the sets that the model draws${state.included.size + state.excluded.size ? ", given your choices" : ""}` : "";
   const toggle = (event) => {
-    if (event.target.open === numbersOpen) return; // it was drawn again
+    if (event.target.open === numbersOpen) return; // redrawing the card fires this event, too
     numbersOpen = event.target.open;
-    if (anchor.isConnected) position(); // the card has another height now
+    if (anchor.isConnected) position(); // because the height of the card has changed
   };
   const reasons = chosen?.reasons.filter(({ amount }) => amount !== 0).map(({ words, amount }) => [words, amount]) ?? [];
   const compared = reasons.length ? [h("p", { class: "hint" }, "How much likelier than the average sentence each reason makes it, as a logarithm (0.69 is twice as likely):"),
@@ -117,7 +117,7 @@ function numbers() {
 card.addEventListener("toggle", (event) => {
   if (event.newState !== "closed") return;
   anchor?.removeAttribute("aria-expanded");
-  // What opened it may have left its list meanwhile: the sentence in its document is still there.
+  // The element that opened the card may be gone from its list, but the sentence is still in its document.
   if (openId !== null && document.activeElement === document.body) spanOf(openId)?.focus({ preventScroll: true });
   openId = null;
 });
@@ -130,6 +130,6 @@ card.addEventListener("keydown", (event) => {
   }
 });
 document.addEventListener("keydown", (event) => {
-  // a click on the card's text leaves the focus to the page
+  // a click on the card's text gives the focus to the page
   if (openId !== null && (card.contains(event.target) || event.target === document.body)) ruleByKey(event, openId);
 });

@@ -4,7 +4,7 @@
 import { $ } from "./dom.js";
 import { state } from "./state.js";
 
-// what may be typed beside a slider, and what is said of anything else
+// the limits of the numbers beside sliders, and the message for anything else
 const NUMBERS = {
   budget: {
     fits: (value) => Number.isInteger(value) && value >= 1 && value <= most(),
@@ -12,11 +12,11 @@ const NUMBERS = {
   },
   diversity: { fits: (value) => value >= 0 && value <= 1, wrong: () => "A number from 0 to 1." },
 };
-const PLACED = [...Object.keys(NUMBERS), "about"]; // fields with a line for what is wrong with them
-const PAUSE = 250; // milliseconds after the last letter of a question, which is then asked
-const SHARE = "%"; // of the words: what `request` makes a budget such as "20%" of
+const PLACED = [...Object.keys(NUMBERS), "about"]; // fields with a line for their errors
+const PAUSE = 250; // milliseconds after the last letter of a question until it is sent
+const SHARE = "%"; // a share of the words; `request` turns it into a budget such as "20%"
 let totals = {}; // length of all sentences, by unit
-let reach = {}; // where the slider of each unit ends; a number beyond it can be typed
+let reach = {}; // the end of the slider, by unit; a larger number can be typed
 const most = () => (state.options.unit === SHARE ? 100 : Infinity);
 
 export function buildControls(before = {}) {
@@ -36,10 +36,10 @@ export function buildControls(before = {}) {
     const far = name === unit ? Math.max(one.reach, 2 * budget) : one.reach;
     reach[name] = Math.max(2, Math.min(far, totals[name] || 2));
   }
-  state.options.budget = Math.min(budget, Math.max(1, totals[unit])); // more than there is would be a dead slider
+  state.options.budget = Math.min(budget, Math.max(1, totals[unit])); // beyond the whole text, the slider would have no effect
   const known = { unit: totals, decoder: decoders, order: orders };
   for (const [name, value] of Object.entries(before)) {
-    if (!(name in known) || Object.hasOwn(known[name], value)) state.options[name] = value; // another page may have kept others
+    if (!(name in known) || Object.hasOwn(known[name], value)) state.options[name] = value; // skip values of another version
   }
   for (const [name, { fits }] of Object.entries(NUMBERS)) if (!fits(state.options[name])) state.options[name] = Math.min(defaults[name], most());
   openMore(["order", "compress"].some((name) => name in state.options) || state.options.decoder !== defaults.decoder);
@@ -54,7 +54,7 @@ function openMore(open) {
 
 function showControls() {
   const { unit, diversity, decoder, compress } = state.options;
-  const { about = "", order = Object.keys(state.offered.orders)[0] } = state.options; // once changed
+  const { about = "", order = Object.keys(state.offered.orders)[0] } = state.options; // "about" and "order" exist once changed
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
@@ -82,7 +82,7 @@ function weighs(diversity) {
   return `${diversity < 0.5 ? "Quality" : "Variety"} counts more than in the learned model.`;
 }
 
-/** The same room in another unit: about as much of the text. */
+/** A budget for about the same share of the text in another unit. */
 function convert(budget, from, to) {
   const value = (budget * totals[to]) / totals[from];
   const step = value >= 1000 ? 50 : value >= 100 ? 5 : 1;
@@ -98,7 +98,7 @@ function fieldProblem(name, text) {
   }
 }
 
-/** Show each error of a problem document beside its control; the rest is returned. */
+/** Show the errors of a problem document beside their controls; return the rest. */
 export function placeErrors(errors) {
   return errors.filter(({ pointer, detail }) => {
     const name = PLACED.find((field) => pointer === `/${field}`);

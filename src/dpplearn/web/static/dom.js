@@ -1,4 +1,4 @@
-// Elements and text. Whatever comes from a document enters the page through `show`, as text and nothing else.
+// Makes elements and text. Everything from a document enters the page through `show`, as text only.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -19,8 +19,8 @@ const SVG = "http://www.w3.org/2000/svg";
 export const svg = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 export const icon = (name) => svg("svg", { "aria-hidden": "true" }, svg("use", { href: `#i-${name}` }));
 
-// An override forces letters into an order that nobody typed ("gpj.exe" reads "exe.jpg"): it is shown by its name and
-// not obeyed. Other bidirectional controls belong to honest text; isolation keeps them inside their own sentence.
+// An override forces letters into another order ("gpj.exe" looks like "exe.jpg"), so its name is shown and it has no
+// effect. Other bidirectional controls occur in honest text; isolation keeps them inside their own sentence.
 const OVERRIDES = /([\u202d\u202e])/;
 const OVERRIDE_NAMES = { "\u202d": "LRO", "\u202e": "RLO" };
 
@@ -33,10 +33,10 @@ export function textNodes(text) {
   });
 }
 
-/** Document text for an attribute, such as a label: without overrides. */
+/** Document text for an attribute, such as a label, without overrides. */
 export const plain = (text) => text.replace(/[\u202d\u202e]/g, "");
 
-/** Put document text into an element, isolated from the direction of what stands around it. */
+/** Put document text into an element, isolated from the direction of the text around it. */
 export function show(element, text) {
   element.replaceChildren(...textNodes(text));
   element.classList.add("isolated");
@@ -45,8 +45,8 @@ export function show(element, text) {
 
 export const bdi = (text) => show(document.createElement("bdi"), text);
 
-/** Keep one child of `list` per key, in order, reusing elements, so that focus and scroll survive an update. What is
- * gone goes first: then only what changed its place is moved, and moving an element takes the focus from it. */
+/** Keep one child of `list` per key, in order, and reuse elements, so that focus and scroll survive an update. First
+ * remove what is gone; then move only elements whose place has changed, because a moved element loses the focus. */
 export function reconcile(list, items, key, create, update) {
   const kept = new Set(items.map((item) => String(key(item))));
   for (const child of [...list.children]) if (!kept.has(child.dataset.key)) child.remove();

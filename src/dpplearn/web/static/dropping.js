@@ -1,8 +1,8 @@
-// Files dropped anywhere on the page, and folders, of which all files are taken.
+// Takes files dropped anywhere on the page, and all files of dropped folders.
 
 import { $ } from "./dom.js";
 
-const MOST = 1_000; // files of folders: more is a mistake of the hand
+const MOST = 1_000; // largest number of files of folders; more are a mistake
 
 const read = (reader) => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
 
@@ -18,7 +18,7 @@ async function walk(entry, found) {
   }
 }
 
-/** The files of a drop. What was dropped can be asked only while the event lasts, so the asking comes first. */
+/** The files of a drop. The entries can be read only during the event, so they are read first. */
 function filesOf(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   const files = [...transfer.files];
@@ -29,7 +29,7 @@ function filesOf(transfer) {
 
 export function listenDrop(arrived) {
   let depth = 0;
-  const carries = (event) => event.dataTransfer?.types.includes("Files"); // text dropped into a field is the field's
+  const carries = (event) => event.dataTransfer?.types.includes("Files"); // a field handles text dropped into it
   const over = (on) => ($("drop").hidden = !on);
   addEventListener("dragenter", (event) => {
     if (carries(event) && ++depth) over(true);
@@ -40,7 +40,7 @@ export function listenDrop(arrived) {
   addEventListener("dragover", (event) => carries(event) && event.preventDefault());
   addEventListener("drop", async (event) => {
     if (!carries(event)) return;
-    event.preventDefault(); // the browser would leave the page for the file
+    event.preventDefault(); // or else the browser would open the file
     depth = 0;
     over(false);
     arrived(await filesOf(event.dataTransfer));

@@ -1,16 +1,16 @@
-// The summary to take along: copied, or as a file that the server writes of the answer shown.
+// Exports the summary: copied, or as a file that the server writes for the answer shown.
 
 import { postCluster, postExport } from "./api.js";
 import { state } from "./state.js";
 
 const SUFFIXES = { text: "txt", markdown: "md", html: "html", json: "json" };
 
-/** Save what the server makes of the question whose answer is shown; the controls may have moved on since. */
+/** Save the file for the answer shown; the controls may have changed since. */
 export async function download(format) {
   const body = { ...state.selection.asked, format };
   const blob = await postExport(state.cluster.id, body).catch(async (error) => {
     if (!error.clusterGone) throw error;
-    return postExport((await postCluster(state.source)).id, body); // forgotten; the page still holds the documents
+    return postExport((await postCluster(state.source)).id, body); // the server has forgotten the cluster, but the page still has its documents
   });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -19,7 +19,7 @@ export async function download(format) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Copy a text; the clipboard's own interface exists only on secure origins, of which loopback is one. */
+/** Copy a text. The clipboard interface exists only on secure origins, such as loopback. */
 export async function copy(text) {
   if (navigator.clipboard) {
     try {

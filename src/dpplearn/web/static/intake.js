@@ -6,10 +6,10 @@ import { problem } from "./notice.js";
 import { plural, size, wellFormed, words } from "./text.js";
 
 let drafts = []; // { key, file } or { key, title, text }
-let errors = new Map(); // draft key -> what the server said of it
+let errors = new Map(); // draft key -> the server's message
 let count = 0;
 let sent = true; // whether the server has what is listed here
-const IN_MEMORY = 64_000_000; // bytes of files that are read before they are sent
+const IN_MEMORY = 64_000_000; // largest total size of files that are read before they are sent
 
 function render() {
   $("drafts").replaceChildren(...drafts.map((draft) => {
@@ -28,7 +28,7 @@ function render() {
   $("drafts").querySelector(".bad")?.scrollIntoView({ block: "nearest" });
 }
 
-/** The list is another one: what was said of the old one is no longer true. */
+/** Called when the list changes: messages about the old list no longer apply. */
 function changed() {
   sent = false;
   errors = new Map();
@@ -50,10 +50,10 @@ function addFiles(files) {
   $("drafts").lastElementChild?.scrollIntoView({ block: "nearest" });
 }
 
-/** Documents that are on the page already, so that one can add to them. */
+/** Show the documents of the page, so that the user can add to them. */
 export function adopt(documents, keep_all = false) {
   $("keep-all").checked = keep_all;
-  const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // the names of files; numbers are given anew
+  const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // keep names of files, but number the others anew
   drafts = documents.map(({ id, title, text, date }) => ({ key: ++count, title: title || named(id), text, date }));
   changed();
   sent = true;
@@ -72,7 +72,7 @@ function takePasted() {
   return true;
 }
 
-/** Files as they are now, in memory: they can be posted again when they have changed or gone. */
+/** Copies of the files in memory, which can be posted again after the files have changed or gone. */
 async function inMemory(draft) {
   try {
     return new File([await draft.file.arrayBuffer()], draft.file.name, { type: draft.file.type });
@@ -82,7 +82,7 @@ async function inMemory(draft) {
   }
 }
 
-/** What to post: JSON where all was pasted; otherwise everything as files, in order. Null where a file is unreadable. */
+/** The body to post: JSON if all texts were pasted, or else files in order. Null if a file cannot be read. */
 async function source() {
   const [model, keep_all] = [chosenModel(), $("keep-all").checked];
   if (!drafts.some((draft) => draft.file)) {
@@ -96,13 +96,13 @@ async function source() {
   return files.includes(null) ? null : { model, keep_all, files };
 }
 
-/** Files that the server left out: said beside each, for whoever comes back to the list. */
+/** Show beside each file that the server left out why, for a user who returns to the list. */
 export function leaveOut(skipped) {
   for (const { file, detail } of skipped) if (drafts[file]) errors.set(drafts[file].key, detail);
   render();
 }
 
-/** Show a refusal: beside the document that it names, and under the form. */
+/** Show a refusal beside the document that it names, and under the form. */
 export function refuse(error) {
   errors = new Map();
   for (const { pointer = "", detail } of error.errors) {
@@ -119,7 +119,7 @@ function showBeside(message) {
   render();
 }
 
-/** Under the form, where it is seen. */
+/** Show a message under the form, and scroll it into view. */
 function tell(error) {
   problem($("form-problem"), error);
   $("form-problem").scrollIntoView({ block: "nearest" });

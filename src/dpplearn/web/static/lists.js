@@ -1,10 +1,10 @@
-// The lists beside the documents: the summary, the choice as a whole, what was left out, and what the user decided.
+// The lists beside the documents: the summary, facts about the choice, sentences left out, and the user's decisions.
 
 import { $, bdi, h, icon, plain, reconcile, show, textNodes } from "./dom.js";
 import { actions, ruleOf, state, toggleRule } from "./state.js";
 import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
-const LISTED = 6; // sentences left out that are listed; any other says why by a click
+const LISTED = 6; // number of sentences left out in the list; a click on any other shows its reason
 const FACTS = { covers: "covers", leaves_out: "leaves out", similarity: "alike", sureness: "sure", order: "order" }; // as in the report
 let before = null; // the answer shown last
 
@@ -36,7 +36,7 @@ function listItem(id) {
       ruleButton(id, "include", "Include this sentence"), ruleButton(id, "exclude", "Exclude this sentence")));
 }
 
-/** A line of the summary, with what was put in, in brackets, shown quieter. */
+/** A line of the summary; insertions in brackets are shown in a quieter style. */
 function withAdditions(line, added) {
   const parts = [];
   for (const words of added) {
@@ -48,7 +48,7 @@ function withAdditions(line, added) {
   return [...parts, ...textNodes(line)];
 }
 
-/** The whole sentence, with what the summary does without struck through; offsets count code points. */
+/** The whole sentence, with the parts that the summary cuts struck through; offsets count code points. */
 function showDropped(element, text, dropped) {
   element.hidden = dropped.length === 0;
   const [points, parts] = [[...text], []];
@@ -74,18 +74,18 @@ export function updateLists() {
     const button = item.querySelector(".go");
     const line = lines[x.order - 1] ?? s.text;
     if (button.dataset.line !== line) {
-      button.dataset.line = line; // the only sentence of a tiny budget may be cut
+      button.dataset.line = line; // a tiny budget may cut its only sentence
       const hint = button.lastElementChild;
       button.replaceChildren(...withAdditions(line, x.added), hint);
     }
     showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;
-    item.dir = direction(line); // the number stands where reading begins
+    item.dir = direction(line); // so that the number stands where reading begins
     item.toggleAttribute("data-included", state.included.has(x.sentence));
     const name = nameOf(state.cluster.documents[s.document], s.document);
     const foot = item.querySelector(".why");
     foot.replaceChildren(h("span", { class: "from" }, bdi(name)), h("span", { class: "because" }, bdi(x.words)));
-    foot.title = plain(`${name}: ${x.words}`); // shown whole where it is cut
+    foot.title = plain(`${name}: ${x.words}`); // the full text, which may be cut on the line
     press(item, x.sentence);
   });
   const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
@@ -98,7 +98,7 @@ export function updateLists() {
     press(item, id);
   });
   updateRules();
-  // many short sentences: a line of reasons under each would push the last ones off the screen
+  // with many short sentences, a line of reasons under each would push the last sentences off the screen
   $("summary").toggleAttribute("data-dense", lines.length > 5 && selection.text.length < 90 * lines.length);
 
   const count = selection.selected.length;
@@ -118,13 +118,13 @@ export function updateLists() {
   $("left-out").hidden = out.length === 0;
 }
 
-/** What the record says of the set: what it covers and leaves out, how alike its sentences are, how sure it is. */
+/** Facts about the set: what it covers and leaves out, how similar its sentences are, and how sure the choice is. */
 function facts(selection) {
   const said = Object.entries(FACTS).filter(([name]) => selection[name]?.words);
   return said.flatMap(([name, words]) => [h("dt", {}, words), h("dd", {}, bdi(selection[name].words))]);
 }
 
-/** Whether the latest movement changed anything: a slider often does not. */
+/** How many sentences the latest change of a control brought or removed, in words; often none. */
 function newsSince(old, now) {
   if (!old) return "";
   const fresh = now.selected.filter((x) => !old.chosen.has(x.sentence)).length;

@@ -1,5 +1,5 @@
-// The map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat, and words where
-// the sentences are that say them.
+// The map: each sentence is a point. Chosen sentences have numbers, lines tie repetitions to what they repeat, and words
+// stand near the sentences that contain them.
 
 import { $, plain, svg } from "./dom.js";
 import { placed } from "./places.js";
@@ -11,7 +11,7 @@ const W = 320;
 const H = 250;
 const PAD = 14;
 const WORD = 11; // height of words
-const REACH = 12; // a hand need not hit a point, only come near it
+const REACH = 12; // how near a point the pointer must be
 const map = $("map");
 const roving = new Roving(map, {
   next: target,
@@ -26,9 +26,9 @@ let shown = [];
 let edges = null;
 let marks = null;
 let hot = null;
-let at = () => [W / 2, H / 2]; // where a sentence lies
+let at = () => [W / 2, H / 2]; // the place of a sentence
 
-/** Fill the window with the points, as far as the same scale on both axes allows. */
+/** Fill the map with the points, with the same scale on both axes. */
 function fit(sentences) {
   const reach = (values) => [Math.min(...values), Math.max(...values)];
   const [left, right] = reach(sentences.map((s) => s.x));
@@ -96,7 +96,7 @@ export function updateMap() {
   );
 }
 
-/** Mark the point of the sentence that is looked at elsewhere on the page. */
+/** Mark the point of the sentence that has the pointer or focus elsewhere on the page. */
 export function pointAt(id) {
   roving.elements[hot]?.classList.remove("hot");
   hot = id;
@@ -105,7 +105,7 @@ export function pointAt(id) {
 
 const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-/** The nearest point on the side of the key; what lies off the axis counts double. */
+/** The nearest point in the direction of the key; the distance across counts double. */
 function target(id, key) {
   const { sentences } = state.cluster;
   if (key === "Home") return 0;
@@ -123,7 +123,7 @@ function target(id, key) {
   return found;
 }
 
-/** The sentence whose point is nearest to the pointer, or null where none is near; marks are on top of points. */
+/** The sentence whose point is nearest to the pointer, or null if no point is near; marks lie on top of points. */
 function nearest(event) {
   const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
   let [best, found] = [REACH, null];
@@ -138,7 +138,7 @@ function nearest(event) {
 
 export function listenMap() {
   map.addEventListener("click", (event) => {
-    const id = event.detail ? nearest(event) : idOf(event); // a click that no pointer made has no place
+    const id = event.detail ? nearest(event) : idOf(event); // a click from the keyboard has no place
     if (id === null) return;
     roving.rove(id);
     actions.goTo(id);

@@ -1,10 +1,10 @@
-// What the page says about the server (a line under the header), and about what the server refused.
+// Shows messages about the server, in a line under the header, and about refused requests.
 
 import { $, bdi, h } from "./dom.js";
 
 const line = $("notice");
 
-/** Show a line, with an optional button { label, act }; an empty text takes it away. */
+/** Show a line, with an optional button { label, act }; an empty text removes it. */
 export function notice(text, button = null) {
   line.hidden = !text;
   if (!text) return line.replaceChildren();
@@ -12,7 +12,7 @@ export function notice(text, button = null) {
     ...(button ? [h("button", { type: "button", class: "button small", on: { click: button.act } }, button.label)] : []));
 }
 
-/** A problem document where it belongs; `null` takes it away. */
+/** Show a problem document where it belongs; `null` removes it. */
 export function problem(box, error, errors = error?.errors ?? []) {
   box.hidden = !error;
   if (!error) return box.replaceChildren();
@@ -23,7 +23,7 @@ export function problem(box, error, errors = error?.errors ?? []) {
 
 let pending = 0;
 
-/** Tell screen readers, once things have come to rest. */
+/** Announce a text to screen readers once the page has settled. */
 export function say(text) {
   clearTimeout(pending);
   pending = setTimeout(() => ($("said").textContent = text), 350);

@@ -1,9 +1,9 @@
-// What is where on the map: words that stand where the sentences are that say them.
+// Places words on the map, near the sentences that contain them.
 
 const MOST = 8; // words on the map
-const FEWEST = 2; // sentences that say a word
-const NARROW = 0.75; // how near each other these lie, beside all sentences
-const WHOLE = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}'’.-]+$/u; // letters with spaces between words
+const FEWEST = 2; // sentences that contain a word
+const NARROW = 0.75; // largest spread of these sentences, relative to that of all sentences
+const WHOLE = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}'’.-]+$/u; // scripts with spaces between words
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -18,7 +18,7 @@ function says(word) {
   return new RegExp(WHOLE.test(word) ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped, "iu");
 }
 
-/** The weightiest words whose sentences lie near each other, in the middle of these; none overlaps one before it. */
+/** The words of most weight whose sentences lie near each other, placed in their middle without overlaps. */
 export function placed(words, sentences, at, { width, height, size }) {
   const all = middle(sentences.map(at)).radius || 1;
   const shown = [];

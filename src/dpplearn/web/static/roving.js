@@ -1,4 +1,4 @@
-// Many sentences in one stop of the tab key: arrow keys move inside. What the pointer or the focus is on has a tip.
+// Puts many sentences into one tab stop, where arrow keys move. The sentence under the pointer or focus shows a tip.
 
 import { actions } from "./state.js";
 import { hideTip, showTip } from "./tip.js";
@@ -9,8 +9,8 @@ export function idOf(event) {
   return id === undefined ? null : Number(id);
 }
 
-/** The elements of the sentences in `box`. `next(id, key)` is where a key leads, or null; Enter calls `enter(id)`, further
- * keys `other(event, id)`; a tip begins with `lead(id)`. */
+/** The elements of the sentences in `box`. `next(id, key)` is the sentence that a key leads to, or null. Enter calls
+ * `enter(id)`, other keys call `other(event, id)`, and a tip begins with `lead(id)`. */
 export class Roving {
   constructor(box, { next, focus, enter, other = () => {}, lead = () => "" }) {
     Object.assign(this, { elements: [], current: 0, looked: null, lead });
@@ -27,14 +27,14 @@ export class Roving {
     for (const type of ["focusout", "pointerleave"]) box.addEventListener(type, () => this.look(null));
   }
 
-  /** Another cluster's. */
+  /** Take the elements of another cluster. */
   renew(elements, first = 0) {
     this.elements = elements;
     this.current = first;
     if (elements.length) this.rove(first);
   }
 
-  /** Let the tab key reach this one. */
+  /** Let the tab key reach this sentence. */
   rove(id) {
     this.elements[this.current].setAttribute("tabindex", "-1");
     this.current = id;

@@ -1,25 +1,25 @@
-// Asking for a selection. Sliders ask faster than anyone can answer, so at most one question is under way, and the
-// newest waits for its turn: dragging shows what there is on the way, and an answer never replaces a newer one.
+// Requests selections. Sliders change faster than the server can answer, so at most one request is under way, and the
+// newest waits for its turn. So dragging shows intermediate answers, and an answer never replaces a newer one.
 
 import { Problem, postCluster, postSelect } from "./api.js";
 import { request, state } from "./state.js";
 
-const DEBOUNCE = 5; // milliseconds: what one movement changes is asked once
-const PATIENCE = 5_000; // a question this old is given up when there is a newer one; the server would still work on it
-const SLOW = 150; // a question this old is shown to be under way
+const DEBOUNCE = 5; // milliseconds: the changes of one movement make one request
+const PATIENCE = 5_000; // milliseconds after which a request is given up for a newer one, although the server still works on it
+const SLOW = 150; // milliseconds after which the page shows that a request is under way
 
 export class Selecting {
   /** `show(answer, milliseconds, body)`, `fail(error)`, `regained(cluster)` when it was forgotten; `busy(whether)` after a
    * while, and `settled(whether)` at once: nothing is asked that is not shown. */
   constructor({ show, fail, regained, busy, settled }) {
     Object.assign(this, { show, fail, regained, busy, settled });
-    this.asked = 0; // number of the newest question
-    this.shown = 0; // number of the newest question answered
-    this.under = null; // the question under way
+    this.asked = 0; // number of the newest request
+    this.shown = 0; // number of the newest request with an answer
+    this.under = null; // the request under way
     this.timer = 0;
   }
 
-  /** `instead`: nobody waits for the question under way any more (it was for another decoder). */
+  /** `instead`: drop the request under way, because it was for another decoder. */
   ask({ instead = false } = {}) {
     this.asked++;
     this.askedAt = performance.now();
@@ -40,7 +40,7 @@ export class Selecting {
     if (under) this.slow = setTimeout(() => this.busy(true), SLOW);
   }
 
-  /** Forget everything under way: the cluster is another one. */
+  /** Forget everything under way, because the cluster has changed. */
   reset() {
     clearTimeout(this.timer);
     this.timer = 0;
@@ -60,7 +60,7 @@ export class Selecting {
   fire() {
     if (this.under) {
       const left = this.under.since + PATIENCE - performance.now();
-      if (left > 0) return this.schedule(left); // it asks again by itself when answered before that
+      if (left > 0) return this.schedule(left); // an answer before that sends the next request by itself
       this.drop();
     }
     const under = { controller: new AbortController(), since: performance.now(), number: this.asked, askedAt: this.askedAt };
@@ -82,7 +82,7 @@ export class Selecting {
         this.settle(null);
         throw error;
       }
-      this.shown = under.number; // answered, though not as hoped
+      this.shown = under.number; // an error is an answer, too
       this.fail(error);
     }
     if (this.under !== under) return;

@@ -1,11 +1,11 @@
-// What outlives a reload. The documents and what was chosen: in this tab only, until it is closed. The theme: for good.
+// Keeps the documents and choices over a reload, in this tab until it is closed, and the theme for good.
 
 import { state } from "./state.js";
 
 const LARGEST = 2_000_000; // UTF-16 units: browsers give a page about five million
 let whole = false; // whether the documents on the page are kept
 
-/** What is stored under a key, or null: also where storage is switched off. */
+/** The value stored under a key, or null, as when storage is switched off. */
 export function read(key, storage = "sessionStorage") {
   try {
     return JSON.parse(window[storage].getItem(key));
@@ -14,7 +14,7 @@ export function read(key, storage = "sessionStorage") {
   }
 }
 
-/** Whether there was room for it. */
+/** Store a value; return whether there was room. */
 export function write(key, value, storage = "sessionStorage") {
   try {
     window[storage].setItem(key, JSON.stringify(value));
@@ -27,7 +27,7 @@ export function write(key, value, storage = "sessionStorage") {
 export function keepCluster() {
   const { id, model, documents } = state.cluster;
   const size = documents.reduce((sum, { text }) => sum + text.length, 0);
-  write("cluster", null); // the old one must not come back in place of this one
+  write("cluster", null); // so that the old cluster cannot return in place of this one
   whole = size <= LARGEST && write("cluster", { id, model, title: state.title, documents, keep_all: state.source.keep_all });
   keepChoices();
 }
@@ -39,7 +39,7 @@ export function keepChoices() {
 
 export const isKept = () => whole;
 
-/** What was kept: { id, title, documents, model, keep_all, options, included, excluded }, or null. */
+/** The stored record { id, title, documents, model, keep_all, options, included, excluded }, or null. */
 export const kept = () => read("cluster") && { ...read("cluster"), ...read("choices") };
 
 /** Numbers of sentences that still have the text they had. */

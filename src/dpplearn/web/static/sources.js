@@ -1,4 +1,4 @@
-// The documents, sentence by sentence, and with the pieces that are none. One tab stop for all; the arrow keys move inside.
+// The documents: their sentences, and the pieces that are not sentences. All share one tab stop; arrow keys move inside.
 
 import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
 import { idOf, Roving } from "./roving.js";
@@ -13,8 +13,8 @@ const roving = new Roving(box, {
   enter: (id) => actions.open(id, spanOf(id)),
   other: ruleByKey,
 });
-let reading = []; // numbers of sentences and pieces, in the order of the documents
-let shown = []; // what each sentence shows now, so that an update touches only what changed
+let reading = []; // numbers of sentences and pieces, in document order
+let shown = []; // the current state of each sentence, so that an update touches only changes
 let articles = []; // by document
 let tabButtons = [];
 let counts = [];
@@ -44,7 +44,7 @@ export function buildSources() {
 }
 
 function article(document, d, parts, spans) {
-  // dir="auto" would look past sentences that have a direction of their own, so the document's is found here.
+  // dir="auto" ignores sentences with their own direction, so the direction of the document is computed here.
   const body = h("div", { class: "body", dir: direction(document.text) });
   const at = codePointOffsets(document.text);
   let end = 0;
@@ -61,11 +61,11 @@ function article(document, d, parts, spans) {
     h("header", {},
       h("h3", { dir: "auto" }, bdi(nameOf(document, d))),
       h("p", { class: "source-count" }, h("span", {}, plural(count, "sentence")),
-        ...(document.title ? [" · ", bdi(document.id)] : []))), // reasons call it by its id
+        ...(document.title ? [" · ", bdi(document.id)] : []))), // reasons use the id
     body);
 }
 
-/** Text between sentences; an empty line becomes the space between two paragraphs. */
+/** Text between sentences; an empty line becomes a gap between paragraphs. */
 function gap(text) {
   const parts = text.split(/(\n[^\S\n]*\n\s*)/);
   return h("span", { class: "gap" }, ...parts.flatMap((part, i) => (i % 2 ? [h("span", { class: "para" }, part)] : textNodes(part))));
@@ -140,7 +140,7 @@ function setTab(d) {
   }
 }
 
-/** Scroll the row of tabs, and nothing else, to where a tab is seen. */
+/** Scroll only the row of tabs, until a tab is visible. */
 function bringTab(button) {
   const [one, row] = [button.getBoundingClientRect(), tabs.getBoundingClientRect()];
   if (one.left < row.left || one.right > row.right) tabs.scrollLeft += one.left - row.left;
@@ -155,7 +155,7 @@ export function focusSentence(id, { flash = false } = {}) {
   if (view === "tabs" && d !== active) setTab(d);
   roving.rove(id);
   element.focus({ preventScroll: true });
-  const pane = getComputedStyle(box).overflowY !== "visible"; // then the summary beside it stays where it is
+  const pane = getComputedStyle(box).overflowY !== "visible"; // the pane scrolls, and the summary beside it stays
   element.scrollIntoView({ block: flash && !pane ? "center" : "nearest", behavior: flash && !reducedMotion() ? "smooth" : "auto" });
   if (flash) {
     element.classList.remove("flash");
@@ -164,11 +164,11 @@ export function focusSentence(id, { flash = false } = {}) {
   }
 }
 
-/** Where to begin reading: at the document of the summary's first sentence. */
+/** Start at the document of the summary's first sentence. */
 export function beginAt(id) {
   const d = documentOf(id);
   if (view === "tabs") setTab(d);
-  else box.scrollTop = articles[d].offsetTop - articles[0].offsetTop; // 0 where the page scrolls, and not the pane
+  else box.scrollTop = articles[d].offsetTop - articles[0].offsetTop; // 0 if the page scrolls instead of the pane
 }
 
 export function listenSources() {

@@ -1,4 +1,4 @@
-// What a quality is made of, in numbers: a row for each term, those that raise it to the right, the others to the left.
+// Shows the terms of a quality as numbers, with a row for each: terms that raise it to the right, the others to the left.
 
 import { bdi, h } from "./dom.js";
 import { signed } from "./text.js";

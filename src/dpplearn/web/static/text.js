@@ -1,6 +1,6 @@
-// Counting and wording. Offsets of the API count Unicode code points; JavaScript's strings count UTF-16 units.
+// Helpers for counts and words. Offsets of the API count Unicode code points; JavaScript's strings count UTF-16 units.
 
-/** A function from code-point offsets, asked in ascending order, to offsets in the string. */
+/** A function from code-point offsets, passed in ascending order, to offsets in the string. */
 export function codePointOffsets(text) {
   if (!/[\ud800-\udbff][\udc00-\udfff]/.test(text)) return (offset) => offset;
   let points = 0;
@@ -14,7 +14,7 @@ export function codePointOffsets(text) {
 
 const RIGHT_TO_LEFT = /^(?:[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|\ud802|\ud803|\ud83a)/;
 
-/** The direction of a text: that of its first letter, as in the Unicode bidirectional algorithm. */
+/** The direction of a text, given by its first letter, as in the Unicode bidirectional algorithm. */
 export const direction = (text) => (RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "") ? "rtl" : "ltr");
 
 export const number = (x, digits = 0) =>

@@ -1,4 +1,4 @@
-// The documents by day, where days are known, with the sentences of the summary that each gave.
+// The documents by day, if days are known, with the sentences that each gave to the summary.
 
 import { $, bdi, h, reconcile } from "./dom.js";
 import { actions, state } from "./state.js";

@@ -6,7 +6,7 @@ import { describe } from "./state.js";
 const tip = $("tip");
 let anchor = null;
 
-/** `lead` is document text to show first: on the map a point does not say which sentence it is. */
+/** `lead` is document text to show first, because a point on the map does not show its sentence. */
 export function showTip(id, element, lead = "") {
   const text = describe(id);
   if (!(text || lead) || $("card").matches(":popover-open")) return hideTip();
@@ -24,7 +24,7 @@ export function hideTip() {
   tip.hidden = true;
 }
 
-/** Put a fixed box above or below `rect`, or beside it where that is asked for or leaves more to see. */
+/** Put a fixed box above or below `rect`, or beside it if that is requested or hides less. */
 export function place(box, rect, { below = false, beside = false } = {}) {
   const margin = 8;
   const width = box.offsetWidth;
@@ -34,7 +34,7 @@ export function place(box, rect, { below = false, beside = false } = {}) {
   const under = rect.bottom + margin;
   const fitsBelow = under + height <= innerHeight - margin;
   const top = (below && fitsBelow) || above < margin ? Math.max(margin, Math.min(under, innerHeight - height - margin)) : above;
-  const covers = above < margin && !fitsBelow; // too high for both: it would hide what it is about
+  const covers = above < margin && !fitsBelow; // too high for either place: it would cover `rect`
   const side = [rect.right + margin, rect.left - width - margin].find((x) => x >= margin && x + width <= innerWidth - margin);
   const aside = side !== undefined && (beside || covers);
   box.style.left = `${aside ? side : left}px`;

@@ -1,4 +1,4 @@
-// A server that others can reach asks who uses it: the dialog for its token, which the tab keeps until it is closed.
+// The dialog for the token of a server that others can reach; the tab keeps the token until it is closed.
 
 import { $ } from "./dom.js";
 import { read, write } from "./session.js";
@@ -6,10 +6,10 @@ import { read, write } from "./session.js";
 let token = read("token");
 let asking = null;
 
-/** The header that says who we are, if we know. */
+/** The header with the token, if there is one. */
 export const authorization = () => (token ? { Authorization: `Bearer ${token}` } : {});
 
-/** Ask for the token that the server did not find in `sent`; whether there is another one to try. */
+/** Ask for a token after the server refused `sent`; return whether there is another one to try. */
 export async function askToken(sent) {
   if (sent.Authorization === authorization().Authorization) await (asking ??= ask(token).finally(() => (asking = null)));
   return token !== null;

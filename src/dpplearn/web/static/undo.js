@@ -1,4 +1,4 @@
-// Taking back a choice: a button in the header, which covers nothing, and Ctrl+Z, for as many choices as one made.
+// Undoes choices, one after the other, by a button in the header or Ctrl+Z.
 
 import { $, bdi } from "./dom.js";
 import { state } from "./state.js";
@@ -6,9 +6,9 @@ import { shorten } from "./text.js";
 
 const MOST = 100;
 const WORDS = { include: "Included: ", exclude: "Excluded: ", none: "No longer included or excluded: " };
-let past = []; // what was included and excluded before
+let past = []; // earlier included and excluded sentences
 
-/** Call before what is included or excluded changes. */
+/** Call before the included or excluded sentences change. */
 export function remember() {
   past = [...past, { included: [...state.included], excluded: [...state.excluded] }].slice(-MOST);
 }
@@ -19,7 +19,7 @@ export function offer(rule, id) {
   $("undo").hidden = false;
 }
 
-/** The cluster is another one: its sentences have other numbers. */
+/** Forget the choices when the cluster changes, because sentences get new numbers. */
 export function forget() {
   past = [];
   $("undo").hidden = true;
