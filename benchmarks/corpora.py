@@ -20,7 +20,7 @@ from dpplearn.learning.similarity import fixed_similarity
 from dpplearn.learning.training_set import PreparedShard
 from dpplearn.summarize import Cluster, Document, Summarizer, open_corpus
 from dpplearn.summarize.batch import summarize_piece
-from dpplearn.summarize.corpora.reading import compiled
+from dpplearn.summarize.corpora.reading import run_compiled
 from dpplearn.summarize.corpora.source import CorpusPiece
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.split_cluster import split_cluster
@@ -92,7 +92,7 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
     """The time of one process over that of two, in turns: summaries by consensus, both warm."""
     path = write_corpus(folder / "pairs.jsonl", (made_up_cluster(seed, 250) for seed in range(n)))
     corpus, ratios = open_corpus(path), []
-    work, arguments = partial(compiled, summarize_piece), (Summarizer.load(), {}, False)
+    work, arguments = partial(run_compiled, summarize_piece), (Summarizer.load(), {}, False)
 
     def tasks(run: int) -> Iterator[tuple[CorpusPiece, Path]]:
         for piece in corpus.pieces(corpus.notes()):

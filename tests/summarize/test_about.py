@@ -15,9 +15,9 @@ from dpplearn.summarize.model.about import (
     STRENGTH,
     WALK_STEPS,
     asked_words,
-    directly,
+    direct_relevance,
     matching_words,
-    spread_over,
+    spread_relevance,
 )
 from dpplearn.summarize.model.tfidf import Numbered
 
@@ -76,7 +76,9 @@ def test_relevance_is_that_of_its_equation():
     C = rows @ rows.T
     r = np.linalg.solve(np.eye(12) - ONWARD * C / C.sum(axis=0), (1 - ONWARD) * direct)
     assert np.allclose(
-        spread_over(*directly(found, columns, ["word3", "word17"])), 12 * r / direct.sum(), atol=12 * ONWARD**WALK_STEPS
+        spread_relevance(*direct_relevance(found, columns, ["word3", "word17"])),
+        12 * r / direct.sum(),
+        atol=12 * ONWARD**WALK_STEPS,
     )
 
 

@@ -30,13 +30,13 @@ def test_reasons_are_those_of_the_kernel_that_decided(summary, diversity):
     S = L / np.sqrt(np.outer(L.diagonal(), L.diagonal()))
     for i in Y.tolist():
         others = np.setdiff1d(Y, i)
-        told = sum(because.by(idea, i).amount for idea in because.ideas)
+        told = sum(because.reason_for(idea, i).amount for idea in because.ideas)
         assert told == pytest.approx(eta[i] - eta.mean(), abs=1e-12)
         new = np.subtract(*(np.linalg.slogdet(L[np.ix_(X, X)])[1] for X in (Y, others))) - eta[i]  # log r_i
         rest = np.setdiff1d(np.arange(len(L)), others)
         inverse = np.linalg.inv(S[np.ix_(others, others)])
         mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
-        assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean), abs=1e-9)
+        assert because.novelty(i)[0].amount == pytest.approx(new - np.log(mean), abs=1e-9)
 
 
 def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bundled):
@@ -70,7 +70,7 @@ def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary, monkeypatch
                 expected = np.abs(parts) @ model.theta_std_[own]
             else:
                 expected = np.sqrt(parts @ covariance[np.ix_(own, own)] @ parts)
-            assert because.by(idea, i).error == pytest.approx(expected, abs=1e-12)
+            assert because.reason_for(idea, i).error == pytest.approx(expected, abs=1e-12)
 
 
 def test_what_a_summary_is_expected_to_say(bundled):

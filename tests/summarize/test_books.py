@@ -9,7 +9,7 @@ from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize import summarizer as summarizer_module
 from dpplearn.summarize.model import prepared as first
 from dpplearn.summarize.model.choice import Decision
-from dpplearn.summarize.text.units import suited
+from dpplearn.summarize.text.units import suitable_words
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
 
@@ -79,7 +79,7 @@ def test_a_share_is_one_of_the_whole_book(model):
     words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
     assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
     assert model.summarize(cluster, "5%", "sentences", decoder="greedy").length == 20
-    assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suited(words))
+    assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suitable_words(words))
 
 
 @pytest.mark.usefixtures("sixty")

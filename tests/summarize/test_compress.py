@@ -28,7 +28,7 @@ def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, prep
         text = prepared.split.cluster.documents[sentence.document].text[sentence.start : sentence.end]
         assert " ".join(text.split()) == sentence.full
     assert prepared.split.twins == [*range(prepared.n)]
-    assert prepared.split.whole == tuple(plain.split.texts)
+    assert prepared.split.full_texts == tuple(plain.split.texts)
 
 
 @pytest.mark.parametrize("decoder", ["consensus", "greedy"])

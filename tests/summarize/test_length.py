@@ -14,7 +14,7 @@ from dpplearn.decoding.registry import DECODERS
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.choice import worth_of
-from dpplearn.summarize.text.units import costs, length, limit, suited
+from dpplearn.summarize.text.units import costs, length, limit, suitable_words
 from made_up import made_up
 
 # What is worth having
@@ -92,8 +92,8 @@ def test_a_share_is_one_of_the_words(bundled):
 
 @given(st.floats(1, 1e7), st.floats(1, 10))
 def test_what_suits_a_text_grows_slowly_and_is_at_most_a_third(words, more):
-    assert suited(words) <= words / 3 + 1e-9
-    assert suited(words) <= suited(words * more) <= suited(words) * more + 1e-9
+    assert suitable_words(words) <= words / 3 + 1e-9
+    assert suitable_words(words) <= suitable_words(words * more) <= suitable_words(words) * more + 1e-9
 
 
 def test_the_default_suits_the_text_and_cuts_nothing(bundled):
@@ -101,11 +101,11 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
     summary = bundled.summarize(cluster)
     total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
     assert summary.unit == "words"
-    assert summary.budget == np.floor(suited(total))
+    assert summary.budget == np.floor(suitable_words(total))
     for unit in ("bytes", "sentences", "tokens"):
         other = bundled.summarize(cluster, unit=unit)
         whole = sum(length(sentence.text, unit) for sentence in cluster.sentences())
-        assert abs(other.budget / whole - suited(total) / total) < 0.02
+        assert abs(other.budget / whole - suitable_words(total) / total) < 0.02
     for texts in (["Rain."], ["The only sentence of them all, and a long one."], ["A storm hit. Rain fell all day."]):
         summary = bundled.summarize(Cluster.from_texts(texts))
         assert summary.note == ""

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.words import foreign
+from dpplearn.summarize.text.words import foreign_language
 
 # Invented texts, each some thirty words; repeated they pass the least number of words.
 OTHERS = {
@@ -92,12 +92,12 @@ ENGLISH = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_languages_are_seen(name):
-    assert foreign([OTHERS[name], OTHERS[name]]) == name
+    assert foreign_language([OTHERS[name], OTHERS[name]]) == name
 
 
 @pytest.mark.parametrize("name", ENGLISH)
 def test_english_and_what_has_no_language_are_not(name):
-    assert foreign([ENGLISH[name]]) is None
+    assert foreign_language([ENGLISH[name]]) is None
 
 
 def test_the_summarizer_warns_once_and_says_what_to_do():

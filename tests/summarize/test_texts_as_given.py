@@ -5,7 +5,7 @@ import pytest
 from dpplearn.summarize import summarize
 from dpplearn.summarize.corpora.documents import as_cluster
 from dpplearn.summarize.text.markdown import is_markdown
-from dpplearn.summarize.text.units import settled
+from dpplearn.summarize.text.units import budget_in_unit
 
 PAGE = (
     "<!DOCTYPE html>\n<html><head><title>Mill</title></head><body><nav>Home</nav><p>The mill burned.</p></body></html>"
@@ -40,8 +40,8 @@ def test_markdown_is_read_as_such_only_where_it_is_plain():
 
 def test_a_share_has_room_for_one_sentence():
     texts = ["The bridge at Mill Lane is shut until Friday.", "Boats go."]
-    assert settled("20%", "words", texts, best=texts[0]) == 9
-    assert settled("90%", "words", texts, best=texts[0]) == 9
-    assert settled("100%", "words", texts, best=texts[0]) == 11
-    assert settled("20%", "sentences", texts, best=texts[0]) == 1
+    assert budget_in_unit("20%", "words", texts, best=texts[0]) == 9
+    assert budget_in_unit("90%", "words", texts, best=texts[0]) == 9
+    assert budget_in_unit("100%", "words", texts, best=texts[0]) == 11
+    assert budget_in_unit("20%", "sentences", texts, best=texts[0]) == 1
     assert str(summarize(" ".join(texts), budget="20%")) in texts

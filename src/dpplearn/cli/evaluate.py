@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.reading import open_corpus
 from dpplearn.summarize.experiments import evaluation
 from dpplearn.summarize.experiments.evaluation import PAPER_1, PAPER_2, SystemComparison, run_experiment
 from dpplearn.summarize.experiments.systems import LEARNED, SYSTEMS, check_systems
-from dpplearn.summarize.model.training import settle
+from dpplearn.summarize.model.training import common_language
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import check_budget
 from dpplearn.summarize.text.words import ANY, ENGLISH, normal_language
@@ -123,7 +123,7 @@ def experiment_command(
     ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
     spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
     texts = (document.text for cluster in ours for document in cluster.documents)
-    language = settle(language, spoken, texts)
+    language = common_language(language, spoken, texts)
     theirs = None
     if test is not None and not leave_one_out:
         theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))

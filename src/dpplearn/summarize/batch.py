@@ -62,7 +62,7 @@ def summarize_corpus(
         # errors of a reader that does not read in pieces come last
         bad = ({"id": name, "error": why} for kind, why, name in notes.omissions if kind == "bad")
         with replace_file(out, "w") as file:
-            for record in chain((counted(line, census) for line in lines), bad):
+            for record in chain((with_checked_id(line, census) for line in lines), bad):
                 if "error" in record:
                     failed.append((str(record["id"] or ""), record["error"]))
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -71,7 +71,7 @@ def summarize_corpus(
     return BatchOutcome(census.kept, failed)
 
 
-def counted(record: dict[str, Any], census: Census) -> dict[str, Any]:
+def with_checked_id(record: dict[str, Any], census: Census) -> dict[str, Any]:
     """A record as it is written; it is an error if its id came before, as in `read_clusters`."""
     path, line = record.pop("path"), record.pop("line")
     if "error" not in record:

@@ -17,7 +17,7 @@ from dpplearn.decoding.limits import check_diversity
 from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.documents import Given, as_cluster
+from dpplearn.summarize.corpora.documents import TextInput, as_cluster
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
@@ -27,7 +27,7 @@ from dpplearn.summarize.model.prepared import Prepared, first_choice, language_n
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, load_summarizer, save_summarizer
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import train
-from dpplearn.summarize.text.units import AUTO, Budget, Unit, check_length, settled
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, budget_in_unit, check_length
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -127,13 +127,13 @@ class Summarizer(SummarizerSettings):
         settings = replace(self.settings, language=getattr(self, "language_", self.language), **length)
         return extracts(split, settings, [split.cluster.references])[0]
 
-    def dpp(self, cluster: Given | SplitCluster) -> DPP:
+    def dpp(self, cluster: TextInput | SplitCluster) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self.prepare(cluster).dpp
 
     def prepare(
         self,
-        cluster: Given | SplitCluster | Prepared,
+        cluster: TextInput | SplitCluster | Prepared,
         *,
         keep_all: bool = False,
         compress: bool = False,
@@ -180,7 +180,7 @@ class Summarizer(SummarizerSettings):
 
     def summarize(
         self,
-        cluster: Given | SplitCluster | Prepared,
+        cluster: TextInput | SplitCluster | Prepared,
         budget: Budget | None = None,
         unit: Unit | None = None,
         *,
@@ -252,10 +252,10 @@ class Summarizer(SummarizerSettings):
             excluded = check_subset(exclude, prepared.n, "exclude")
             allowed = prepared.allowed(included, excluded)
             best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
-            texts = prepared.split.named if annotate else prepared.split.texts
+            texts = prepared.split.annotated_texts if annotate else prepared.split.texts
             how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
             how |= {"rng": self.random_state, "n_samples": n_samples}
-            size = settled(budget, unit, prepared.split.whole, texts[best])
+            size = budget_in_unit(budget, unit, prepared.split.full_texts, texts[best])
             return Summary.of(Decision(prepared, decoder, size, unit, included, excluded, allowed, **how))
 
     def default_length(self, budget: Budget | None = None, unit: Unit | None = None) -> tuple[Budget, Unit]:
@@ -314,7 +314,7 @@ bundled = cache(Summarizer.load)  # the model that comes with dpplearn, read onc
 
 
 def summarize(
-    given: Given,
+    given: TextInput,
     budget: Budget | None = None,
     unit: Unit | None = None,
     *,

@@ -15,7 +15,7 @@ from dpplearn.summarize.explain.records import Chosen, LeftOut, place, running_f
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.text.units import length
-from dpplearn.web.engine import Reading
+from dpplearn.web.engine import ServedCluster
 from dpplearn.web.problems import invalid
 from dpplearn.web.schema import BUDGETS, JSON
 
@@ -32,7 +32,7 @@ def document_answer(document: Document) -> Answer:
     return {"id": document.id, "title": document.title or "", "text": document.text, "date": document.date}
 
 
-def cluster_answer(name: str, reading: Reading, expires_in: float) -> bytes:
+def cluster_answer(name: str, reading: ServedCluster, expires_in: float) -> bytes:
     """A cluster: its sentences with places, lengths, qualities and a map, and the pieces that are not candidates."""
     read, prepared, documents = reading.read, reading.prepared, reading.prepared.split.cluster.documents
     xy, sentences = similarity_map(prepared.split.C).tolist(), list[Answer]()

@@ -173,7 +173,7 @@ def routes(service: Service) -> APIRouter:
 
         def task(deadline: Deadline) -> bytes:
             reading = service.read(partial(read_texts, options), deadline)
-            return summary_answer(engine.find(reading, options), reading.read.notes)
+            return summary_answer(engine.summarize(reading, options), reading.read.notes)
 
         return Response(await service.pool.run(request, task), media_type=schema.JSON)
 

@@ -18,13 +18,13 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.prepared import Prepared, first_choice, language_note
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.units import AUTO, Budget, Unit, joined_length, measured, settled
+from dpplearn.summarize.text.units import AUTO, Budget, Unit, budget_in_unit, joined_length, size_in_words
 from dpplearn.web import schema
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
 
-class Read(NamedTuple):
+class FeaturizedCluster(NamedTuple):
     """A cluster with features for a model, and notes for the reader."""
 
     model: str
@@ -34,10 +34,10 @@ class Read(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ServedCluster:
     """A cluster that is prepared once, and from which sentences are selected many times."""
 
-    read: Read
+    read: FeaturizedCluster
     summarizer: Summarizer
     prepared: Prepared
     defaults: schema.Options
@@ -80,10 +80,10 @@ class Engine:
         """Compile or load every loop that a request may need, so that no request waits for it."""
         with compiled_always():  # the decoder "sampled" needs the loops of all others, too
             reading = self.prepare(self.read(Cluster.example().documents, self.default))
-            self.find(reading, schema.Options.model_validate({"decoder": "sampled"})).explain().to_dict()
+            self.summarize(reading, schema.Options.model_validate({"decoder": "sampled"})).explain().to_dict()
         self.warmed = True
 
-    def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
+    def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> FeaturizedCluster:
         """Split documents into sentences with features, within the limits; `kept` says which pieces may be chosen."""
         name = self.default if model is None else model
         if name not in self.models:
@@ -102,16 +102,16 @@ class Engine:
             what = f"The documents have more than {most:,} sentences"
             raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
 
-    def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> Read:
+    def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> FeaturizedCluster:
         """Split documents for a model; an error if there are more than `most` sentences."""
         model = self.models[name]
         split = split_cluster(Cluster(documents), most, **kept)
         featurized = model.features_.featurized(split)
         if len(featurized) > (keep := self.settings.exact_sentences):
             featurized = featurized.only(first_choice(featurized, model._trained.model, keep))
-        return Read(name, featurized, tuple(notes(featurized, model.language)))
+        return FeaturizedCluster(name, featurized, tuple(notes(featurized, model.language)))
 
-    def prepare(self, read: Read) -> Reading:
+    def prepare(self, read: FeaturizedCluster) -> ServedCluster:
         """Compute everything that does not depend on the options of a selection."""
         summarizer = self.models[read.model]
         prepared = summarizer.prepare(read.featurized)
@@ -121,9 +121,9 @@ class Engine:
         check_stop()
         length, unit = summarizer.default_length()
         own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
-        return Reading(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
+        return ServedCluster(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
 
-    def find(self, reading: Reading, options: schema.Options) -> Summary:
+    def summarize(self, reading: ServedCluster, options: schema.Options) -> Summary:
         """Choose the best set of sentences."""
         defaults, prepared = reading.defaults, reading.prepared
         unit = str(options.unit or defaults.unit)
@@ -155,7 +155,7 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
     for name, items in (("include", A), ("exclude", B)):
         if items.size and items[-1] >= n:
             raise invalid(((name,), f"there is no sentence {items[-1]}: the cluster's are numbered 0 to {n - 1}."))
-    both, named = np.intersect1d(A, B).tolist(), prepared.split.named
+    both, named = np.intersect1d(A, B).tolist(), prepared.split.annotated_texts
     size = joined_length([named[i] for i in A], unit) if A.size else 0
     if both:
         why = f"Sentence {both[0]} cannot be both included and excluded. Undo one of the two."
@@ -164,7 +164,7 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
     elif size > budget:
         what = f"The {A.size} included sentences take" if A.size > 1 else "The included sentence takes"
         fitting = f"Raise the budget to {size:g} or include fewer."
-        why = f"{what} {measured(size, unit)}, more than the budget of {budget:g}. {fitting}"
+        why = f"{what} {size_in_words(size, unit)}, more than the budget of {budget:g}. {fitting}"
     elif A.size and prepared.dpp.log_prob(A) == -np.inf:
         why = "The included sentences cannot go together: one repeats the words of others. Leave one of them out."
     else:
@@ -174,7 +174,9 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
 
 def length_in(prepared: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit."""
-    return settled(budget, unit, prepared.split.whole, prepared.split.named[int(prepared.dpp.quality.argmax())])
+    return budget_in_unit(
+        budget, unit, prepared.split.full_texts, prepared.split.annotated_texts[int(prepared.dpp.quality.argmax())]
+    )
 
 
 def offered_decoder(model: Summarizer) -> str:
@@ -187,9 +189,9 @@ def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
     note = language_note(read.cluster, language)
     if note is not None:
         yield f"{note} Use a model that was trained on that language (dpplearn serve --model FILE)."
-    if read.passed:
+    if read.n_dropped:
         n = len(read)
-        yield f"Of {n + read.passed:,} sentences, the {n:,} most promising ones are left to choose from."
+        yield f"Of {n + read.n_dropped:,} sentences, the {n:,} most promising ones are left to choose from."
         return  # a document without one of these may have had sentences
     held = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):

@@ -16,7 +16,7 @@ from dpplearn._run.processes import Sandboxes
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 from dpplearn.web.answers import cluster_answer
-from dpplearn.web.engine import Engine, Read, Reading
+from dpplearn.web.engine import Engine, FeaturizedCluster, ServedCluster
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
 from dpplearn.web.work import Deadline, Pool, T, run_in_process
@@ -27,10 +27,10 @@ class Clusters:
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self.settings, self.clock = settings, clock
-        self._held: OrderedDict[str, tuple[Reading, float]] = OrderedDict()  # and time of last use, in its order
+        self._held: OrderedDict[str, tuple[ServedCluster, float]] = OrderedDict()  # and time of last use, in its order
         self._lock = RLock()  # threads keep and use clusters, too
 
-    def current(self) -> OrderedDict[str, tuple[Reading, float]]:
+    def current(self) -> OrderedDict[str, tuple[ServedCluster, float]]:
         """The clusters that are left after dropping what is too old or too much, but never the one used last."""
         with self._lock:
             oldest = self.clock() - self.settings.cluster_seconds
@@ -44,20 +44,20 @@ class Clusters:
                 total -= kept.nbytes
             return self._held
 
-    def put(self, name: str, kept: Reading) -> None:
+    def put(self, name: str, kept: ServedCluster) -> None:
         """Keep a cluster, and drop others to make room for it."""
         with self._lock:
             self._held[name] = kept, self.clock()
             self.current()
 
-    def get(self, name: str) -> Reading:
+    def get(self, name: str) -> ServedCluster:
         """The cluster, which now counts as used; raises a problem if it is gone."""
         with self._lock:
             kept = self.remove(name)
             self._held[name] = kept, self.clock()
             return kept
 
-    def remove(self, name: str) -> Reading:
+    def remove(self, name: str) -> ServedCluster:
         """Forget a cluster; raises a problem if it is gone."""
         with self._lock:
             if name not in self.current():
@@ -86,11 +86,11 @@ class Service:
         self.warming.join()
         self.boxes.close()
 
-    def read(self, job: Callable[[Engine], Read], deadline: Deadline) -> Reading:
+    def read(self, job: Callable[[Engine], FeaturizedCluster], deadline: Deadline) -> ServedCluster:
         """Read what a client sent, in a process that is killed at the deadline, and prepare the cluster."""
         return self.engine.prepare(run_in_process(self.boxes, self.settings, job, deadline))
 
-    def keep(self, reading: Reading) -> tuple[str, bytes]:
+    def keep(self, reading: ServedCluster) -> tuple[str, bytes]:
         """Keep a cluster, and return its name and the answer that describes it."""
         name = secrets.token_urlsafe(18)  # cannot be guessed: anyone who knows it may use the cluster
         answer = cluster_answer(name, reading, self.settings.cluster_seconds)
@@ -103,6 +103,6 @@ class Service:
 
         def task(_: Deadline) -> T:
             reading = self.clusters.get(name)  # again, as it may be dropped while the task waits
-            return answer(self.engine.find(reading, options))
+            return answer(self.engine.summarize(reading, options))
 
         return await self.pool.run(request, task)

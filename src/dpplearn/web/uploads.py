@@ -7,24 +7,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.documents import parse_document, unlike
+from dpplearn.summarize.corpora.documents import parse_document, with_unique_ids
 from dpplearn.summarize.corpora.formats.apart import LIMITS
 from dpplearn.summarize.corpora.source import SkippedWarning
-from dpplearn.web.engine import Engine, Read, check_characters
+from dpplearn.web.engine import Engine, FeaturizedCluster, check_characters
 from dpplearn.web.problems import Problem
 from dpplearn.web.schema import NewCluster, SkippedFile
 
 
-def read_texts(sent: NewCluster, engine: Engine) -> Read:
+def read_texts(sent: NewCluster, engine: Engine) -> FeaturizedCluster:
     """Read the documents of a request; those without an id are numbered."""
     documents = [
         Document(str(i) if x.id is None else x.id, x.text, x.title or None, x.date or None)
         for i, x in enumerate(sent.documents, 1)
     ]
-    return engine.featurize(unlike(documents), sent.model, keep_all=sent.keep_all)
+    return engine.featurize(with_unique_ids(documents), sent.model, keep_all=sent.keep_all)
 
 
-def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine) -> Read:
+def read_uploads(
+    files: Sequence[tuple[str, bytes]], model: str | None, keep_all: bool, engine: Engine
+) -> FeaturizedCluster:
     """Read documents from files, each a name and bytes. A file that cannot be read does not block the others."""
     documents, skipped, settings = list[Document](), list[SkippedFile](), engine.settings
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
@@ -46,7 +48,7 @@ def read_uploads(files: Sequence[tuple[str, bytes]], model: str | None, keep_all
         places = [{"pointer": f"/files/{x.file}", "detail": x.detail} for x in skipped]
         raise Problem("unreadable", " ".join(x.detail for x in skipped[:10]), errors=places)
     notes = tuple(str(x.message) for x in warned if x.category is SkippedWarning)
-    read = engine.featurize(unlike(documents), model, keep_all=keep_all)
+    read = engine.featurize(with_unique_ids(documents), model, keep_all=keep_all)
     return read._replace(notes=notes + read.notes, skipped=tuple(skipped))
 
 

@@ -60,13 +60,13 @@ def gate():
     opened = threading.Event()
 
     def hold(client):
-        find = client.service.engine.find
+        summarize = client.service.engine.summarize
 
         def after_the_gate(*arguments):
             assert opened.wait(300)
-            return find(*arguments)
+            return summarize(*arguments)
 
-        client.service.engine.find = after_the_gate
+        client.service.engine.summarize = after_the_gate
         return opened
 
     yield hold

@@ -5,7 +5,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text.short_forms import without
-from dpplearn.summarize.text.units import suited
+from dpplearn.summarize.text.units import suitable_words
 from dpplearn.summarize.text.words import one_line
 from dpplearn.web import schema
 
@@ -36,7 +36,7 @@ def test_a_cluster_has_sentences_with_places_and_reasons(example):
         assert sentence["length"]["words"] == len(sentence["text"].split())
         assert sentence["length"]["bytes"] == len(sentence["text"].encode())
         assert max(abs(sentence["x"]), abs(sentence["y"])) <= 1.0
-    usual = float(int(suited(sum(sentence["length"]["words"] for sentence in example["sentences"]))))
+    usual = float(int(suitable_words(sum(sentence["length"]["words"] for sentence in example["sentences"]))))
     assert example["defaults"] == {"budget": usual, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
     assert example["days"][0] == "2024-03-14"
 

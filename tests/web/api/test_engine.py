@@ -73,7 +73,7 @@ for texts in (["Rain fell."], ["Rain fell. Snow fell. Wind rose."], ["Rain fell.
     knobs = product(("greedy", "consensus", "sampled"), (0.0, 0.5, 1.0), (1, 50), pins, mores)
     for decoder, diversity, budget, pin, more in knobs:
         asked = {"decoder": decoder, "diversity": diversity, "budget": budget, "unit": "sentences", **pin, **more}
-        engine.find(reading, schema.Options(**asked))
+        engine.summarize(reading, schema.Options(**asked))
 print(len(before), sorted(compiled() - before))
 """
 

@@ -13,7 +13,7 @@ from dpplearn._cached import LatestValue, cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.text.blocks import Block, Part, check_blocks, join_blocks
-from dpplearn.summarize.text.words import ANY, foreign, normal_language, without_surrogates
+from dpplearn.summarize.text.words import ANY, foreign_language, normal_language, without_surrogates
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.candidates import Candidates
@@ -245,14 +245,14 @@ class Cluster:
         return "the cluster" if self.id is None else f"cluster {self.id}"
 
     @cached_property
-    def foreign(self) -> str | None:
+    def foreign_language(self) -> str | None:
         """The language or script of its documents if that clearly is not English, else None."""
-        return foreign(document.text for document in self.documents)
+        return foreign_language(document.text for document in self.documents)
 
     @property
     def own_language(self) -> str | None:
         """Its language as given, or as its text clearly shows; None where that may well be English."""
-        return normal_language(self.language) or self.foreign
+        return normal_language(self.language) or self.foreign_language
 
     def read_as(self, language: str | None) -> str | None:
         """The language in which a model reads it: the model's, or its own for a model of any language."""

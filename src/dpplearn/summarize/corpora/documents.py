@@ -1,4 +1,4 @@
-"""Make documents of files and folders, each kind of files by its reader, and a cluster of whatever people give."""
+"""Read files and folders as documents, and make a cluster of whatever a user passes: texts, paths or bytes."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from dpplearn.summarize.text.page import read_html
 from dpplearn.summarize.text.subtitles import SUBTITLES, read_subtitles
 from dpplearn.summarize.text.words import has_word
 
-# a path drops the second slash: pathlib.Path("https://a.org/b") is https:/a.org/b
+# one slash or two: pathlib.Path("https://a.org/b") becomes https:/a.org/b
 _ADDRESS = re.compile(r"(?:(?:https?|ftps?)://?[^\s/]\S*|www\.[^\s.]\S*\.\S+)", re.IGNORECASE)
 _SALUTED = re.compile(r"dear\b|.*[,:;]$", re.IGNORECASE)  # "Sir,", "Dear Editor": no title
 MOST_DATES = 2  # lines at the head of a text: when it was published, and when it was updated
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-One: TypeAlias = str | PathLike[str] | bytes | Document
-Given: TypeAlias = Cluster | One | Iterable[One]
-GIVABLE = "a text, a path, bytes, several of these in a list, or a Cluster"
+SingleInput: TypeAlias = str | PathLike[str] | bytes | Document
+TextInput: TypeAlias = Cluster | SingleInput | Iterable[SingleInput]
+INPUTS_IN_WORDS = "a text, a path, bytes, several of these in a list, or a Cluster"
 LONGEST_PATH = 4_096  # characters
-ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
+OTHER_SUFFIXES = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
 ADVICE = {"dict": " For texts by name, pass list(given.values()).", "set": " A set has no order: pass a list."}
 
 
@@ -93,7 +93,7 @@ def parse_text(file: DocumentFile) -> list[Document]:
         suffix = suffix_of(Path(file.name))
         kind_name = next((kind.name for kind in FILE_KINDS if kind.always and suffix in kind.suffixes), None)
         no_text = isinstance(error, BinaryError) or isinstance(error.__cause__, UnicodeDecodeError)
-        if kind_name is None or not no_text:  # the error says what the file is
+        if kind_name is None or not no_text:  # this error says already what the file is
             raise
         what = f"{file.place} ends in {suffix}, but is neither {kind_name} nor text: it is damaged, or of another kind."
         raise ValueError(f"{what} Export it anew, or save it as UTF-8 text.") from None
@@ -247,7 +247,7 @@ def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encod
     """The documents of files, patterns and folders."""
     several = [given] if isinstance(given, str | PathLike) else list(given)
     source = Source(Path(), encoding, skip_bad=True)
-    paths = list(dict.fromkeys(path for place in several for path in expand(fspath(place), source)))
+    paths = list(dict.fromkeys(path for place in several for path in files_at(fspath(place), source)))
     if not paths:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
     documents, bad = read_paths(paths, source), source.noted("bad")
@@ -257,8 +257,8 @@ def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encod
     return documents
 
 
-def expand(given: str, source: Source) -> list[Path]:
-    """The files that a path, a folder or a pattern stands for."""
+def files_at(given: str, source: Source) -> list[Path]:
+    """The files that a user means by a path, a folder or a pattern."""
     path = Path(given)
     if path.is_dir():
         content = entries(path)
@@ -271,14 +271,14 @@ def expand(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    paths = [match for match in matching(given) if match == path or match.is_file()]
+    paths = [match for match in paths_matching(given) if match == path or match.is_file()]
     if paths == [path] and not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     return paths
 
 
-def matching(given: str) -> list[Path]:
-    """The paths that a path or a pattern stands for; a path may be one that does not exist."""
+def paths_matching(given: str) -> list[Path]:
+    """The paths that match a pattern; a path without a pattern is returned even if nothing is there."""
     path = Path(given)
     if not path.exists():
         refuse_address(given)
@@ -299,7 +299,7 @@ def refuse_address(given: str | PathLike[str]) -> None:
         )
 
 
-def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:
+def as_cluster(given: TextInput, *, encoding: str | None = None, language: str | None = None) -> Cluster:
     """One cluster of what is given.
 
     Parameters
@@ -328,16 +328,16 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     ):
         kind = "None" if given is None else type(given).__name__
         advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
-        raise TypeError(f"What is to be summarized must be {GIVABLE}; found {kind}.{advice}")
+        raise TypeError(f"What is to be summarized must be {INPUTS_IN_WORDS}; found {kind}.{advice}")
     members: list[Any] = [given] if is_single else list(given)  # type: ignore[arg-type]  # a single one is no list
     if not members:
-        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {GIVABLE}.")
+        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {INPUTS_IN_WORDS}.")
     if all(map(is_path, members)):
         return Cluster(read_files(members, encoding), (), None, language)
     documents = [x for number, member in enumerate(members, 1) for x in documents_of(member, number, encoding)]
     if not any(document.text.strip() for document in documents):
         raise ValueError("There is nothing to summarize: the text is empty.")
-    return Cluster(unlike(documents), (), None, language)
+    return Cluster(with_unique_ids(documents), (), None, language)
 
 
 def is_path(member: Any) -> bool:
@@ -346,11 +346,11 @@ def is_path(member: Any) -> bool:
         return True
     if not isinstance(member, str) or not 0 < len(member) <= LONGEST_PATH or "\n" in member.strip() or "\0" in member:
         return False
-    if os.path.exists(member):  # of a name that no file can have, too: False
+    if os.path.exists(member):  # also False for a name that no file can have
         return True
     refuse_address(member)
     bare = member.strip()
-    spaced, named = any(map(str.isspace, bare)), bare.lower().endswith((*suffixes(), *ELSEWHERE))
+    spaced, named = any(map(str.isspace, bare)), bare.lower().endswith((*suffixes(), *OTHER_SUFFIXES))
     if has_magic(bare) and named and not spaced:
         return True  # a pattern, such as storm/*.txt
     rooted = (bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or bare.endswith(("/", "\\"))) and not spaced
@@ -372,14 +372,14 @@ def documents_of(member: Any, number: int, encoding: str | None) -> list[Documen
         return read_files([member], encoding)
     if not isinstance(member, str):
         kind = "None" if member is None else type(member).__name__
-        raise TypeError(f"What is to be summarized must be {GIVABLE}; item {number} of the list is {kind}.")
+        raise TypeError(f"What is to be summarized must be {INPUTS_IN_WORDS}; item {number} of the list is {kind}.")
     if PAGE.match(member):
         return [html_document(str(number), member)]
     return [markdown_document(str(number), member) if is_markdown(member) else Document(str(number), unwrapped(member))]
 
 
-def unlike(documents: list[Document]) -> list[Document]:
-    """Documents with different ids: a second one of the same name gets a number."""
+def with_unique_ids(documents: list[Document]) -> list[Document]:
+    """The documents with ids that differ: a second document of the same id gets a number."""
     seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
     renamed = []
     for document in documents:

@@ -19,7 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     MARKDOWN,
     TEXT,
     is_document,
-    matching,
+    paths_matching,
     read_paths,
     reads_as_document,
     suffix_of,
@@ -40,7 +40,7 @@ INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
 def as_given(_: Source, cluster: Cluster) -> list[tuple[Cluster, None]]:
-    """A cluster that is an item itself."""
+    """The cluster, where an item is the cluster itself."""
     return [(cluster, None)]
 
 
@@ -109,14 +109,14 @@ def kinds() -> str:
 
 
 class Census:
-    """Counts the clusters of a corpus that count, and checks that a file has each id once."""
+    """Counts the clusters of a corpus that are used, and checks that a file has each id once."""
 
     def __init__(self) -> None:
         self.lines: dict[tuple[str, str], int] = {}
         self.kept = 0
 
     def see(self, path: Path, line: int | None, name: str | None) -> None:
-        """Another cluster; a ValueError if its id is that of a line before."""
+        """Note the id of another cluster; a ValueError if a line before has the same id."""
         before = None if line is None else self.lines.setdefault((str(path), str(name)), line)
         if line is not None and before != line:
             raise ValueError(
@@ -127,10 +127,10 @@ class Census:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Clusters that are read when they are asked for, piece by piece, as often as they are.
+    """Clusters of files, read piece by piece each time that somebody asks for them.
 
     Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit` and the commands take
-    it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
+    it as they take a list. `open_corpus` makes one of files, `corpus_in_memory` one of a list.
     """
 
     name: Path  # for messages
@@ -148,7 +148,7 @@ class Corpus:
         return self.each()
 
     def each(self, stacklevel: int = 3) -> Iterator[Cluster]:
-        """As iteration, with the warning at another caller."""
+        """The same as iteration; `stacklevel` says which caller the warning names."""
         census, notes = Census(), self.notes()
         for piece in self.pieces(notes):
             fresh = piece.source.fresh()
@@ -207,7 +207,7 @@ class Corpus:
                 else:
                     yield piece, out
 
-        for _, n in workers.each(partial(compiled, work), tasks(), given):
+        for _, n in workers.each(partial(run_compiled, work), tasks(), given):
             done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
             guess = round(done / finished * len(files) / share) if share else 0
@@ -241,7 +241,7 @@ class Corpus:
         return [files, texts.hexdigest()]
 
 
-def compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
+def run_compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
     """Work with compiled loops, so that the digits are the same in every process and whatever was on disk."""
     from dpplearn._numba import compiled_always  # reading alone needs no numba
 
@@ -259,7 +259,7 @@ def state_of(path: Path) -> str:
     return sha256(json.dumps(seen).encode()).hexdigest()
 
 
-def listed(clusters: Iterable[Cluster]) -> Corpus:
+def corpus_in_memory(clusters: Iterable[Cluster]) -> Corpus:
     """A corpus of clusters that are in memory."""
     in_memory, name = [*clusters], Path("the list")
     items = [Item(cluster, share=number / len(in_memory)) for number, cluster in enumerate(in_memory, 1)]
@@ -287,7 +287,7 @@ def open_corpus(
         Leave out clusters without a sentence or without a reference, and say so.
     """
     name, models = Path(fspath(path)), None if references is None else Path(fspath(references))
-    paths, sources = matching(str(path)), list[tuple[Reader, Source]]()
+    paths, sources = paths_matching(str(path)), list[tuple[Reader, Source]]()
     if not paths[0].exists():
         raise FileNotFoundError(f"{name} does not exist. Give a JSON Lines file or a folder of clusters.")
     for place in paths:

@@ -14,7 +14,7 @@ from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.text.words import normal_language
 
-SINGLES = 64  # pieces of one cluster that a corpus begins with, so that there is work for many where it is small
+SINGLES = 64  # pieces at the start of a corpus with one cluster each, so that a small corpus is work for many, too
 CLUSTERS = 10  # the most in a piece
 PIECE_BYTES = 2**24  # of lines after which a piece ends
 MOST_SENTENCES = 5_000  # of a cluster that can be learned from
@@ -25,7 +25,7 @@ class SkippedWarning(UserWarning):
 
 
 class BadClusterError(ValueError):
-    """What is wrong with a cluster whose id is known, or None."""
+    """An error in a cluster, with the id of the cluster if it could be read."""
 
     def __init__(self, message: str, name: str | None = None) -> None:  # unpickled with the message alone
         super().__init__(message)
@@ -99,7 +99,7 @@ class Source:
         return replace(self, omissions=[])
 
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
-        """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
+        """Warn in one line of the files left out, and in another, or one for each file, of what could not be read."""
         bad, other, empty = map(self.noted, ("bad", "other", "empty"))
         messages = self.noted("said") + self.noted("left")
         left_out = [
@@ -129,7 +129,7 @@ def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
 
 
 def what_lacks(cluster: Cluster) -> str:
-    """What a cluster needs to be learned from and scored, and has not; "" if nothing."""
+    """What a cluster lacks to be learned from and scored, in words; "" if it lacks nothing."""
     try:
         lacks = [] if cluster.sentences(limit=MOST_SENTENCES) else ["sentence"]
     except ValueError as error:  # more sentences than can be learned from

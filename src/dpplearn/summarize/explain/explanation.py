@@ -58,7 +58,7 @@ from dpplearn.summarize.explain.topics import (
     quoted,
 )
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.units import joined_length, lengths_with, measured
+from dpplearn.summarize.text.units import joined_length, lengths_with, size_in_words
 
 if TYPE_CHECKING:
     from dpplearn.summarize.explain.summary import Summary
@@ -86,7 +86,7 @@ class Explanation:
         Ids of the cluster's documents, in the order of their numbers.
     set_aside : tuple of SetAside
         Pieces of the documents that were no candidates, each with the reason.
-    passed : int
+    n_dropped : int
         How many sentences a first choice left out, where there were too many for the exact model.
     numbers : list of int
         The sentences left out, best first; `redundancy` is how much of each the summary covers.
@@ -97,7 +97,7 @@ class Explanation:
         self.prepared, self.split, self.Y = summary.prepared, summary.split, summary.subset
         split, decision, q = self.split, self.decision, self.prepared.dpp.quality
         self.documents = tuple(document.id for document in split.cluster.documents)
-        self.set_aside, self.passed = split.set_aside, split.passed
+        self.set_aside, self.n_dropped = split.set_aside, split.n_dropped
         self.vocabulary, self.texts = Vocabulary.of(split), [decision.texts[i] for i in self.Y]
         self.mean_quality = float(np.average(q[self.Y], weights=decision.cost[self.Y]))  # of the chosen words
         forms = np.arange(q.size) if split.forms is None else split.forms
@@ -161,10 +161,10 @@ class Explanation:
     @property
     def first_choice(self) -> str:
         """Why a first choice left sentences out; empty if the model was asked about all of them."""
-        if not self.passed:
+        if not self.n_dropped:
             return ""
         how = "others add more to their part of the text, or have more of the words that summaries are likely to have"
-        return f"{self.passed:,} more were left out in a first choice among many: {how}."
+        return f"{self.n_dropped:,} more were left out in a first choice among many: {how}."
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
         """As data for JSON, with at most this many of the sentences left out and pieces set aside; None for all."""
@@ -174,7 +174,7 @@ class Explanation:
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
             **asdict(self.as_a_set),
             "set_aside": {"count": len(self.set_aside), "pieces": pieces},
-            **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
+            **({"first_choice": {"left_out": self.n_dropped, "reason": self.first_choice}} if self.n_dropped else {}),
         }
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class Explanation:
         chosen = count_of(len(self.chosen), "chosen sentence", "chosen sentences")
         return f"<Explanation of {chosen}, {len(self.numbers)} left out, {len(self.set_aside)} set aside>"
 
-    def judged(self, i: int) -> tuple[Sentence, int, float, float]:
+    def judged_fields(self, i: int) -> tuple[Sentence, int, float, float]:
         """The fields of `Judged`."""
         return self.split.sentences[i], i, float(self.prepared.dpp.quality[i]), float(self.summary.marginals[i])
 
@@ -213,11 +213,11 @@ class Explanation:
     def for_chosen(self, i: int) -> Chosen:
         """A sentence of the summary, with at most three reasons that count, the strongest first, or a weaker one."""
         included, others = bool(np.isin(i, self.decision.include)), np.setdiff1d(self.Y, i)
-        terms = [] if included else [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
+        terms = [] if included else [*(self.reason_for(idea, i) for idea in self.amounts), *self.novelty(i)]
         reasons = (INCLUDED,) if included else strongest_reasons(terms) or (self.as_a_whole(i, terms),)
-        unshared = self.vocabulary.words[i] - self.vocabulary.said(others) if others.size else ()
+        unshared = self.vocabulary.words[i] - self.vocabulary.words_in(others) if others.size else ()
         words = self.vocabulary.strongest(unshared)
-        chosen = Chosen(*self.judged(i), self.prepared.terms(i), included, reasons, words)
+        chosen = Chosen(*self.judged_fields(i), self.prepared.terms(i), included, reasons, words)
         return replace(chosen, sentence=self.summary.sentences[self.summary.order.tolist().index(i)])
 
     def as_a_whole(self, i: int, terms: list[Reason]) -> Reason:
@@ -228,7 +228,7 @@ class Explanation:
         whole = Reason("all", "a little of everything", total, self.error(i, *self.ideas))
         return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)
 
-    def by(self, idea: Idea, i: int) -> Reason:
+    def reason_for(self, idea: Idea, i: int) -> Reason:
         """How much one idea speaks for a sentence."""
         words, question = self.words(idea, i), self.prepared.question
         if idea.name == PLACE:
@@ -260,7 +260,7 @@ class Explanation:
         """S(b), as it counted at this diversity."""
         return mixed(self.prepared.dpp.similarity, self.share)
 
-    def adds(self, i: int) -> list[Reason]:
+    def novelty(self, i: int) -> list[Reason]:
         """How much a sentence adds to the other chosen ones, compared with the average sentence."""
         others = np.setdiff1d(self.Y, i)
         if not others.size:
@@ -276,11 +276,11 @@ class Explanation:
     def for_left_out(self, i: int) -> LeftOut:
         """A sentence that is not in the summary, with the reason; made once, since several lists may ask for it."""
         if i not in self._left_out:
-            code, words, *by = self.against(i)
-            self._left_out[i] = LeftOut(*self.judged(i), self.redundancy[i], code, words, tuple(by))
+            code, words, *by = self.reason_against(i)
+            self._left_out[i] = LeftOut(*self.judged_fields(i), self.redundancy[i], code, words, tuple(by))
         return self._left_out[i]
 
-    def against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
+    def reason_against(self, i: int) -> tuple[str, str] | tuple[str, str, int]:
         """The code, the words and, for some codes, the chosen sentence that a sentence is left out for."""
         split, choice, decision, unit, budget = (
             self.split, self.choice, self.decision, self.summary.unit, self.summary.budget
@@ -294,7 +294,7 @@ class Explanation:
         texts = [decision.texts[k] for k in np.flatnonzero(self.forms == self.forms[i])]
         alone, beside = (min(lengths_with(some, texts, unit)) for some in ([], self.texts))
         if not fits(alone, budget):
-            return "too-long", f"longer than the whole summary may be: {alone:g} of {measured(budget, unit)}"
+            return "too-long", f"longer than the whole summary may be: {alone:g} of {size_in_words(budget, unit)}"
         if twin != i:
             return same
         if choice.leaning is not None and i in choice.leaning:
@@ -315,19 +315,22 @@ class Explanation:
             share = f"{choice.chance[i]:.1%} likely in a summary of this length, of {choice.least:.1%} that it takes"
             return "adds-nothing", f"would add nothing: {share} to be worth having"
         if decision.quality_counts and self.q[i] < self.mean_quality:
-            behind = self.behind(i)
+            behind = self.weaknesses(i)
             return "weaker", f"weaker than the chosen ones on average{f': {behind}' if behind else ''}"
         if room:
             return "better-without", "it would fit, but the set is better without it"
         size = joined_length(self.texts, unit)
-        return "does-not-fit", f"no room: takes {measured(beside - size, unit)}, with {max(budget - size, 0.0):g} left"
+        return (
+            "does-not-fit",
+            f"no room: takes {size_in_words(beside - size, unit)}, with {max(budget - size, 0.0):g} left",
+        )
 
     @cached_property
     def chosen_amounts(self) -> dict[Idea, float]:
         """How much each idea speaks for the chosen sentences, on average."""
         return {idea: float(amounts[self.Y].mean()) for idea, amounts in self.amounts.items()}
 
-    def behind(self, i: int) -> str:
+    def weaknesses(self, i: int) -> str:
         """In what a sentence is behind the chosen ones: at most two ideas, the largest gap first."""
         gaps = {idea: self.amounts[idea][i] - mean for idea, mean in self.chosen_amounts.items()}
         largest = sorted((idea for idea in gaps if gaps[idea] <= -LEAST_AMOUNT), key=lambda idea: gaps[idea])[:2]

@@ -182,7 +182,7 @@ def whole_set(summary: Summary, others: list[int]) -> WholeSet:
     documents = tuple(sorted({*split.document_numbers[said_here].tolist()}))
     missing = tuple(i for i in range(len(names)) if i not in documents)
     vocabulary = Vocabulary.of(split)
-    share, topics = vocabulary.covered(Y), vocabulary.missing(Y)
+    share, topics = vocabulary.covered_share(Y), vocabulary.missing_topics(Y)
     covered = [f"{len(documents)} of {len(names)} documents"] if len(names) > 1 else []
     covered += [f"{share:.0%} of what the sentences speak of"] if len(split) >= FEW_SENTENCES else []
     left = [quoted(topic) for topic in topics]
@@ -219,7 +219,7 @@ def sureness(summary: Summary, left_out: list[int]) -> Sureness | None:
     decision, choice = summary.decision, summary.choice
     free = np.setdiff1d(summary.subset, decision.include)
     barred = decision.exclude if choice.leaning is None else np.union1d(decision.exclude, choice.leaning)
-    if choice.chance is None or not free.size or not (summary.split.passed or np.setdiff1d(left_out, barred).size):
+    if choice.chance is None or not free.size or not (summary.split.n_dropped or np.setdiff1d(left_out, barred).size):
         return None
     chance, cost = choice.chance[free], decision.cost[free]
     expected, share = float(chance.sum()), float(cost @ chance / cost.sum())

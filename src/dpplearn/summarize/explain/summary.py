@@ -25,7 +25,7 @@ from dpplearn.summarize.model.choice import Choice, Decision, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.text.introductions import annotated, time_words
-from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
+from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, size_in_words, unit_name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,14 +71,14 @@ class Summary:
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             candidates = whole if whole.any() else allowed
             subset = np.array([np.where(candidates, prepared.dpp.quality, -1.0).argmax()])
-            note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
+            note = "" if whole.any() else f"No sentence fits {size_in_words(budget, unit)}: the best one was cut."
         order = in_order(split, subset, decision.order, prepared.kernel(decision.diversity))
         sentences = [split.sentences[i] for i in order]
         if decision.annotate and split.listed_language == "English":
             sentences = introduced(split, sentences, budget, unit)
         lines = [cut(sentence.text, budget, unit) if note else sentence.text for sentence in sentences]
-        if split.passed and subset.size == EXACT:  # a first choice keeps fewer only if all others are copies
-            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + split.passed:,}."
+        if split.n_dropped and subset.size == EXACT:  # a first choice keeps fewer only if all others are copies
+            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + split.n_dropped:,}."
         note = " ".join(filter(None, [note, "" if prepared.question is None else prepared.question.note]))
         choice, length = choice._replace(subset=np.sort(subset)), joined_length(lines, unit)
         return cls("\n".join(lines), tuple(sentences), length, budget, unit, note, order, choice, decision)
@@ -141,7 +141,7 @@ class Summary:
 
     def __repr__(self) -> str:
         many = count_of(len(self.sentences), "sentence", "sentences")
-        return f"<Summary of {many}, {self.length:g} of {measured(self.budget, self.unit)}>"
+        return f"<Summary of {many}, {self.length:g} of {size_in_words(self.budget, self.unit)}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sentences, where each is from, and why."""
@@ -254,19 +254,19 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
             f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id}</header>'
             f'<div class="body" dir="auto">{body}</div></article>'
         )
-    size = f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.whole):,} from "
+    size = f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(split.full_texts):,} from "
     size += f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
     whole_set = (f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines())
     return Template((data / "report.html").read_text("utf-8")).substitute(
         look=(data / "look.css").read_text("utf-8"),
         title=escape(title),
-        size=f"{size}{escape(measured(summary.budget, summary.unit))}.",
+        size=f"{size}{escape(size_in_words(summary.budget, summary.unit))}.",
         note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",
         summary="\n".join(lines),
         together="\n".join(whole_set),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
-        first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.passed else "",
+        first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.n_dropped else "",
         sources="\n".join(sources),
     )
 

@@ -71,22 +71,22 @@ class Vocabulary:
         heavy = sorted({*words} & self.worths.keys(), key=lambda word: (-self.worths[word], word))
         return tuple(self.written.get(word, word) for word in heavy[:most])
 
-    def said(self, subset: IntArray) -> set[str]:
+    def words_in(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
         return set().union(*(self.words[j] for j in subset.tolist()))
 
-    def covered(self, subset: IntArray) -> float:
+    def covered_share(self, subset: IntArray) -> float:
         """The share that a set has of the weight of all words that several sentences have, or of all words."""
         words = self.several if len(self.worths.keys() & self.several) >= SEVERAL else self.worths.keys()
         total = self.worth(words)
-        return self.worth(words & self.said(subset)) / total if total else 1.0
+        return self.worth(words & self.words_in(subset)) / total if total else 1.0
 
-    def missing(self, subset: IntArray) -> tuple[tuple[str, ...], ...]:
+    def missing_topics(self, subset: IntArray) -> tuple[tuple[str, ...], ...]:
         """Topics that a set says nothing of: words of the sentence with most of it, then of the next, without these.
 
         Only words that at least two sentences have count, and a topic has at least two of them.
         """
-        covered, topics = self.said(subset), list[tuple[str, ...]]()
+        covered, topics = self.words_in(subset), list[tuple[str, ...]]()
         common = [words & self.several & self.worths.keys() for words in self.words]
         while len(topics) < TOPICS:
             new = max((words - covered for words in common), key=self.worth)

@@ -49,8 +49,8 @@ class Question:
     @classmethod
     def of(cls, split: SplitCluster, text: str) -> Question:
         """Compare a question with the sentences of a cluster."""
-        rows, direct = directly(*split.numbered, asked_words(text))
-        r = spread_over(rows, direct)
+        rows, direct = direct_relevance(*split.numbered, asked_words(text))
+        r = spread_relevance(rows, direct)
         z = np.log(r + LEAST_RELEVANCE * r.mean()) if r.any() else r
         spread = float(z.std())
         z = np.clip((z - z.mean()) / spread, -FAR, FAR) if spread > 0.0 else np.zeros(r.size)
@@ -90,7 +90,7 @@ def asked_words(text: str) -> list[str]:
     return [word for word in terms if word not in ASKING and word not in small_words()] or terms
 
 
-def directly(
+def direct_relevance(
     numbered: Numbered, columns: Mapping[str, int], question: Sequence[str]
 ) -> tuple[sparse.csr_array, FloatArray]:
     """Rows of length 1 for sentences, with weighted words, and the cosine of each with a question, up to a factor."""
@@ -102,13 +102,13 @@ def directly(
     return rows, np.asarray(rows @ (idf * matching_words(list(columns), question)))
 
 
-def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
+def spread_relevance(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
     """Relevance after the walk over the cosines of the rows, in units of the mean direct relevance; 0 if that is 0.
 
     Examples
     --------
     >>> texts = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
-    >>> r = spread_over(*directly(*Numbered.of(texts), ["costs"]))
+    >>> r = spread_relevance(*direct_relevance(*Numbered.of(texts), ["costs"]))
     >>> bool(r[0] > r[1] > r[2] == 0)
     True
     """

@@ -37,7 +37,7 @@ from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.standing import leans, opens
 from dpplearn.summarize.text.states import Mask
 from dpplearn.summarize.text.tolls import tolls
-from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
+from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, size_in_words
 
 WEAK = 0.7  # a sentence leaves the set below this share of the probability from which on it raises the agreement
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -86,12 +86,12 @@ class Decision:
     annotate: bool = False
 
     def __repr__(self) -> str:
-        return f"<Decision by {self.decoder} on {measured(self.budget, self.unit)} of {self.prepared!r}>"
+        return f"<Decision by {self.decoder} on {size_in_words(self.budget, self.unit)} of {self.prepared!r}>"
 
     @property
     def texts(self) -> list[str]:
         """Each sentence as it would stand alone in the summary."""
-        return self.prepared.split.named if self.annotate else self.prepared.split.texts
+        return self.prepared.split.annotated_texts if self.annotate else self.prepared.split.texts
 
     @property
     def cost(self) -> FloatArray:
@@ -130,7 +130,7 @@ class Decision:
         texts, cost, bound, forms = self.texts, self.cost, limit(budget, unit), prepared.split.forms
         if not (fits(cost[allowed], bound).any() or included.size):
             return Choice(included)
-        if (unit == "sentences" or prepared.split.passed) and allowed[included].all():
+        if (unit == "sentences" or prepared.split.n_dropped) and allowed[included].all():
             every = best_forms(prepared, allowed)  # so many are asked for; or more than a first choice kept
             if fits(joined_length([texts[i] for i in every], unit), budget):
                 return Choice(every)
@@ -203,7 +203,9 @@ class Decision:
         while subset.size and not fits(joined_length([texts[i] for i in subset], self.unit), budget):
             loose = np.setdiff1d(subset, self.include)
             if loose.size == 0:
-                raise ValueError(f"The sentences to include are longer than {measured(budget, self.unit)} together.")
+                raise ValueError(
+                    f"The sentences to include are longer than {size_in_words(budget, self.unit)} together."
+                )
             subset = np.setdiff1d(subset, loose[q[loose].argmin()])
         return subset
 

@@ -67,7 +67,7 @@ class SplitCluster:
         return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @property
-    def passed(self) -> int:
+    def n_dropped(self) -> int:
         """How many sentences a first choice left out."""
         return len(self.dropped)
 
@@ -143,7 +143,7 @@ class SplitCluster:
 
     def costs(self, unit: Unit, annotate: bool = False) -> FloatArray:
         """How much of a budget each sentence takes; with `annotate`, including the names and dates it needs."""
-        return self._costs.get((unit, annotate), lambda: costs(self.named if annotate else self.texts, unit))
+        return self._costs.get((unit, annotate), lambda: costs(self.annotated_texts if annotate else self.texts, unit))
 
     # Sentences that are the same, or forms of one sentence
 
@@ -168,12 +168,12 @@ class SplitCluster:
         return np.array(forms) if len(number) < len(self) else None
 
     @property
-    def whole(self) -> tuple[str, ...]:
+    def full_texts(self) -> tuple[str, ...]:
         """The texts of all sentences, each in full, also those left out: a share such as "20%" is of these."""
         return (*{sentence.origin: sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     @cached_property
-    def named(self) -> list[str]:
+    def annotated_texts(self) -> list[str]:
         """Each sentence with the names and dates that it needs where nothing stands before it.
 
         "Today" and the like, which can be left out, have no date here: they get one while there is room.
@@ -259,7 +259,7 @@ class SplitCluster:
     def listed_language(self) -> str | None:
         """The language whose lists of words say which sentences can stand alone."""
         language = self.cluster.language
-        return listed_language((self.cluster.foreign or "English") if language is None else language)
+        return listed_language((self.cluster.foreign_language or "English") if language is None else language)
 
     @cached_property
     def lacks(self) -> tuple[Lack | None, ...]:

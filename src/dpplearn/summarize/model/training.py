@@ -31,15 +31,15 @@ from dpplearn._run.workers import Workers, open_workers
 from dpplearn.learning.files import save_shard
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.corpora.reading import Census, Corpus, compiled, listed
+from dpplearn.summarize.corpora.reading import Census, Corpus, corpus_in_memory, run_compiled
 from dpplearn.summarize.corpora.source import CorpusPiece, Source
 from dpplearn.summarize.model.features import GENERAL, SentenceFeatures
 from dpplearn.summarize.model.oracle import training_targets
 from dpplearn.summarize.model.settings import SummarizerSettings, Trained, save_summarizer
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.text.units import measured
-from dpplearn.summarize.text.words import foreign, normal_language, words
+from dpplearn.summarize.text.units import size_in_words
+from dpplearn.summarize.text.words import foreign_language, normal_language, words
 
 SAMPLED = 1000  # number of clusters whose sentences bins are learned from
 SEEN = 30  # number of documents whose language is checked where nobody says it
@@ -66,7 +66,7 @@ def train(
         for cluster in clusters:
             if not isinstance(cluster, Cluster):
                 raise TypeError(f"Training needs a list of clusters, found {type(cluster).__name__}.")
-        clusters = listed(clusters)
+        clusters = corpus_in_memory(clusters)
     progress = as_progress(progress)
     identity: dict[str, Any] = {"dpplearn": __version__}
     if work is not None:
@@ -76,7 +76,7 @@ def train(
             pipeline = TrainingPipeline(folder, workers, clusters, progress)
             pipeline.read(settings)
             documents = (document.text for split in pipeline.splits() for document in split.cluster.documents)
-            settings = replace(settings, language=settle(settings.language, pipeline.languages, documents))
+            settings = replace(settings, language=common_language(settings.language, pipeline.languages, documents))
             features = pipeline.learn(settings)
             shards, sentences, empty = pipeline.prepare(settings, features)
             check_empty(empty, pipeline.clusters, settings)
@@ -141,7 +141,7 @@ class TrainingPipeline:
 
     def splits(self) -> Iterator[SplitCluster]:
         """The clusters that training learns from, in order, split as they were."""
-        return chain.from_iterable(map(read_again, self.files, self.kept))
+        return chain.from_iterable(map(read_splits, self.files, self.kept))
 
     def learn(self, settings: SummarizerSettings) -> SentenceFeatures:
         """Document frequencies of all, and the edges of bins: quantiles of the sentences of clusters that are drawn."""
@@ -164,7 +164,7 @@ class TrainingPipeline:
                 tasks.append((file, out, places))
             else:
                 done += len(places)
-        for _, n in self.workers.each(partial(compiled, prepare_piece), tasks, (settings, features)):
+        for _, n in self.workers.each(partial(run_compiled, prepare_piece), tasks, (settings, features)):
             done += n
             self.progress.stage("Preparing", done, self.clusters)
         records = [*map(read_record, outs)]
@@ -206,7 +206,7 @@ def piece_record(file: Path) -> dict[str, Any]:
     return record
 
 
-def read_again(file: Path, places: Collection[int]) -> Iterator[SplitCluster]:
+def read_splits(file: Path, places: Collection[int]) -> Iterator[SplitCluster]:
     """Some clusters of a piece that was read, split as they were."""
     for line in file.read_bytes().splitlines()[1:]:
         place, whole, sentences = json.loads(line)
@@ -220,7 +220,7 @@ def prepare_piece(
 ) -> int:
     """Write a shard of some clusters of a piece, and a record of them; returns how many they are."""
     examples, sentences, empty = list[tuple[ItemSet, IntArray, float]](), 0, list[str]()
-    for split in read_again(file, places):
+    for split in read_splits(file, places):
         cluster_examples = examples_of(features, split, settings)
         examples += cluster_examples
         sentences += len(split)
@@ -240,7 +240,7 @@ def examples_of(
     return [(items, Y, 1.0 / len(targets)) for Y in targets]
 
 
-def settle(language: str | None, spoken: Collection[str], texts: Iterable[str]) -> str | None:
+def common_language(language: str | None, spoken: Collection[str], texts: Iterable[str]) -> str | None:
     """The language given, or the one that clusters say; a warning if the first texts seem to be in another."""
     if language is not None:
         return language
@@ -252,7 +252,7 @@ def settle(language: str | None, spoken: Collection[str], texts: Iterable[str]) 
         )
     if languages:
         return languages[0]
-    if (other := foreign(islice(texts, SEEN))) is not None:
+    if (other := foreign_language(islice(texts, SEEN))) is not None:
         warn_user(
             f"The clusters seem to be in {other}, but words will be compared as English ones. "
             "Say what they are in: pass language=, or --language."
@@ -265,7 +265,7 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) 
     if len(empty) == total:
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
-            f"budget of {measured(settings.budget, settings.unit)}. Raise the budget, or look at the references."
+            f"budget of {size_in_words(settings.budget, settings.unit)}. Raise the budget, or look at the references."
         )
     if empty:
         what = "No sentence of these clusters shares a word with its references and fits the budget"

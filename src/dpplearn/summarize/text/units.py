@@ -45,12 +45,12 @@ def unit_name(unit: Unit) -> str:
     return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
 
 
-def measured(size: float, unit: Unit) -> str:
+def size_in_words(size: float, unit: Unit) -> str:
     """A length in its unit, in words.
 
     Examples
     --------
-    >>> measured(1, "words"), measured(20, "words")
+    >>> size_in_words(1, "words"), size_in_words(20, "words")
     ('1 word', '20 words')
     """
     name = unit_name(unit)
@@ -187,13 +187,13 @@ def share_of(budget: Budget) -> float | None:
     return share
 
 
-def suited(words: float) -> float:
+def suitable_words(words: float) -> float:
     """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, 60 at least where that
     is no more than a third.
 
     Examples
     --------
-    >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
+    >>> [round(suitable_words(n)) for n in (150, 600, 2_500, 100_000)]
     [50, 62, 100, 342]
     """
     return min(max(100.0 * (words / 2_500.0) ** (1.0 / 3.0), 60.0), words / 3.0)
@@ -206,15 +206,15 @@ def check_length(budget: Budget, unit: Unit) -> None:
         check_budget(budget, unit)
 
 
-def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> float:
+def budget_in_unit(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> float:
     """The budget of a summary of these sentences, as a number in the unit.
 
     A share is one of their length in the unit, so `"20%"` in words a fifth of the words; "auto" is what suits them,
-    `suited`. Where that is less than the best sentence, it is as long as this one, so that it is not cut.
+    `suitable_words`. Where that is less than the best sentence, it is as long as this one, so that it is not cut.
 
     Examples
     --------
-    >>> settled("50%", "words", ["It rained all day.", "The river rose."], best="It rained all day.")
+    >>> budget_in_unit("50%", "words", ["It rained all day.", "The river rose."], best="It rained all day.")
     4.0
     """
     check_length(budget, unit)
@@ -223,7 +223,7 @@ def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> floa
         return float(budget)
     if share is None:
         words = float(lengths_with([], texts, "words").sum())
-        share = suited(words) / max(words, 1.0)
+        share = suitable_words(words) / max(words, 1.0)
     least = float(lengths_with([], [best], unit)[0])
     found = max(share * float(lengths_with([], texts, unit).sum()), least)
     return check_budget(found if callable(unit) else max(floor(found + 1e-9), 1), unit)

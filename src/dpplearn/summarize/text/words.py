@@ -191,15 +191,15 @@ _ENOUGH_WORDS = 50  # of texts whose language is looked for
 _LOOKED_AT = 6_000  # characters that are looked at, as many of each document's beginning
 
 
-def foreign(texts: Iterable[str]) -> str | None:
+def foreign_language(texts: Iterable[str]) -> str | None:
     """The language or script of texts if that clearly is not English, else None.
 
     Examples
     --------
-    >>> foreign(["Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nach dem Regen nicht "
+    >>> foreign_language(["Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nach dem Regen nicht "
     ...          "mehr mit dem Zug erreicht, wie es aus dem Rathaus hieß. "] * 3)
     'German'
-    >>> foreign(["The river rose in the night, and the town was cut off. "] * 9)
+    >>> foreign_language(["The river rose in the night, and the town was cut off. "] * 9)
     """
     texts = list(texts)[:30]
     found = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
@@ -245,6 +245,6 @@ def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | No
     >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
     ('French', 'English', None)
     """
-    found = normal_language(language) or foreign(texts) or ENGLISH
+    found = normal_language(language) or foreign_language(texts) or ENGLISH
     name = "Hindi" if found == "Devanagari script" else found.title()
     return name if name in word_lists("leaning-words") else None

@@ -1,4 +1,4 @@
-"""Read files that are no plain text in a process of their own, within limits, where a damaged file is one error."""
+"""Read files other than plain text in a separate process with limits, so that a damaged file is only one error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARIES = ("cobble", "email", "mammoth", "pypdfium2", "selectolax", "striprtf"
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one file that is no plain text."""
+    """Limits for reading one file other than plain text."""
 
     size: int = 100_000_000  # bytes of the file
     unpacked: int = 100_000_000  # bytes of all that is unpacked from it

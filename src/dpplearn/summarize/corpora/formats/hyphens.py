@@ -1,4 +1,4 @@
-"""Join words that were cut at line ends: with the hyphen if it is the word's own, without if it is the line's."""
+"""Join words that were cut at the ends of lines. A hyphen stays if the word has it within a line, too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_LETTERS = 4  # of each half that may be a word of its own: "in-" seldom i
 
 
 class Hyphens:
-    """The words of a document, by which one can see whose a hyphen at a line's end is.
+    """The words of a document; they show whether a hyphen at a line's end belongs to the word.
 
     "well-" and "known" keep it if "well-known" stands elsewhere, or if both halves do and "wellknown" does not. "exam-"
     and "ple" lose it.
@@ -54,7 +54,7 @@ class Hyphens:
         return "".join(parts).replace(SOFT, "")
 
     def keeps(self, above: str, below: str) -> bool:
-        """Whether the hyphen between two lines is the word's own."""
+        """Whether the hyphen between two lines is part of the word."""
         first, second = _FIRST_PART.search(above[-80:]), _TOKEN.match(below[:80])
         if first is None or second is None:
             return True  # "3-" "fold"
