@@ -52,8 +52,8 @@ class Document:
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        known = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
-        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(known)})"
+        fields = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
+        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(fields)})"
 
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
