@@ -41,20 +41,6 @@ def test_a_model_is_fitted_used_and_evaluated(model, file):
     assert "mean percentile rank" in output("evaluate", model, file)
 
 
-def test_what_goes_together(model):
-    fitted = KernelDPP.load(model)
-    pairs, direct = json.loads(output("together", model, "-k", 2, "--json")), fitted.together(k=2)
-    assert [tuple(one.values()) for one in pairs["attract"]] == [tuple(one) for one in direct.attract]
-    assert [tuple(one.values()) for one in pairs["repel"]] == [tuple(one) for one in direct.repel]
-    one = json.loads(output("together", model, "bib", "--json"))
-    assert [x["item"] for x in one["attract"]] == [x.item for x in fitted.together("bib")]
-    assert [x["item"] for x in one["repel"]] == [x.item for x in fitted.alike("bib")]
-    shown = [f"{x['correlation']:+.3f}  {x['item']}" for x in [*one["attract"], *one["repel"]]]
-    head, *lines = output("together", model, "bib").splitlines()
-    assert head == "model's correlation  item"
-    assert [line.strip() for line in lines] == [line for line in shown if line[1:6] != "0.000"]
-
-
 def test_files_in_all_their_forms(tmp_path):
     rows, numbers = [["1", "23"], [], ["7"], ["23", "1", "7"]], [[1, 23], [], [7], [23, 1, 7]]
     for name, mark in (("a.csv", ","), ("a.tsv", "\t"), ("a.txt", " "), ("a.csv", " "), ("a.csv", ";")):

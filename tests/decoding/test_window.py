@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn import diversify
-from dpplearn.decoding import window as module
 from dpplearn.decoding.scores import qualities, standardize
 
 
@@ -49,25 +48,6 @@ def test_a_window_of_all_is_greedy_choice(rng):
     feed, chosen = diversify(X, scores, window=30), diversify(X, scores, k=30)
     assert feed.subset.tolist() == chosen.subset.tolist()
     assert feed.gains == pytest.approx(chosen.gains, abs=1e-4)  # by its nugget
-
-
-def test_ten_thousand_in_one_pass(rng):
-    """Twenty topics, of which one has most of the best scores: every ten in a row have nearly ten of them."""
-    topic = rng.integers(0, 20, 10_000)
-    X = (rng.standard_normal((20, 64))[topic] + 0.5 * rng.standard_normal((10_000, 64))).astype(np.float32)
-    scores = rng.standard_normal(10_000) + 1.5 * (topic == 0)
-    feed = diversify(X, scores, window=10).subset
-    assert np.array_equal(np.sort(feed), np.arange(10_000))
-
-    def topics(order):
-        return np.array([np.unique(topic[order[t : t + 10]]).size for t in range(0, 9_000, 10)])
-
-    by_score = np.argsort(-scores)
-    assert topics(feed).mean() > 9.0 > 8.0 > topics(by_score).mean()
-    assert scores[feed[:100]].mean() > scores[by_score[:1000]].mean()  # relevance is kept
-    places = np.empty(10_000)
-    places[feed] = np.arange(10_000)
-    assert (places[by_score] >= np.arange(10_000) - module.MOST_COMPARED).all()  # nothing comes far before its time
 
 
 def test_what_was_shown_counts(rng):

@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import norm
 
 from dpplearn import ConditionalDPP, ItemSet
-from playlists import playlists
 
 ITEMS = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=np.eye(3), names=["constant", "<b>size</b>"])
 
@@ -47,26 +46,3 @@ def test_weights_that_the_data_do_not_determine():
         shown = ConditionalDPP(None, nugget=0.2).fit(twice, y).summary()
     assert shown.tables[0].rows[-1][-1] == "undetermined"
     assert shown.facts["prior"] == "none"
-
-
-@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
-def test_reference_levels_and_errors_of_a_learned_nugget():
-    columns = {"features": ["genre", "tempo"], "phi": ["genre"]}
-    X, y = ItemSet.from_long(playlists(60), group="playlist", chosen="kept", **columns)
-    model = ConditionalDPP(similarity="mixture").fit(X, y)
-    shown = model.summary()
-    assert shown.facts["reference levels"] == "genre=rock"
-    own = next(row for row in shown.tables[1].rows if row[0] == "own (nugget)")
-    low, high = model.similarity_.intervals()["own"]
-    with pytest.raises(ValueError, match="level must be between 0 and 1, found 95"):
-        model.similarity_.intervals(level=95)
-    narrow = model.similarity_.intervals(level=0.5)["own"]
-    assert low < narrow[0] < model.similarity_.weights["own"] < narrow[1] < high
-    expected = [model.similarity_.weights["own"], model.similarity_.std["own"], low, high]
-    assert [float(x) for x in own[1:]] == pytest.approx(expected, abs=0.006)
-    free = model.theta_.size + len(model.similarity_.weights) - 1
-    assert float(shown.facts["AIC"]) == pytest.approx(2 * free - 2 * model.log_likelihood_, rel=1e-4)
-    alone = ItemSet.from_long(playlists(20), group="playlist", chosen="kept", features=["tempo"])
-    shown = ConditionalDPP().fit(*alone).summary()
-    assert shown.facts["similarity"] == "none, items are independent of each other"
-    assert len(shown.tables) == 1

@@ -3,15 +3,12 @@
 import subprocess
 import sys
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 
-from dpplearn import ConditionalDPP, ItemSet, KernelDPP
-from dpplearn.plots import plot_together, plot_weights
-from dpplearn.plots.style import BLUE, RC_SETTINGS, VERMILION, style
+from dpplearn import ConditionalDPP, ItemSet
+from dpplearn.plots import plot_weights
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +44,6 @@ def test_weights_have_their_intervals(model):
 # All of them
 
 
-def test_the_users_settings_stay():
-    matplotlib.rcParams["font.size"] = 17
-    try:
-        before = dict(matplotlib.rcParams)
-        plot_weights([1.0, 2.0])
-        with style():
-            assert matplotlib.rcParams["font.size"] == RC_SETTINGS["font.size"]
-        with pytest.raises(RuntimeError), style():
-            raise RuntimeError
-        assert dict(matplotlib.rcParams) == before
-    finally:
-        matplotlib.rcdefaults()
-
-
 def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
@@ -75,16 +58,3 @@ def test_matplotlib_is_imported_late_and_missed_politely():
 
 
 # plot_together
-
-
-def test_what_goes_with_an_item_is_right_and_what_replaces_it_left():
-    model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(30 * [["bib", "bottle"], ["cot"], ["pram", "cot"], ["bib"]])
-    ax = plot_together(model, "bib", k=2)
-    widths = [bar.get_width() for bar in ax.patches]
-    known = [one.correlation for one in [*model.alike("bib", 2), *reversed(model.together("bib", 2))]]
-    assert widths == [x for x in known if abs(x) > 1 / np.sqrt(120)]  # no row without a bar to be seen
-    assert [bar.get_facecolor() for bar in ax.patches] == [to_rgba(VERMILION if w < 0 else BLUE) for w in widths]
-    assert ax.get_yticklabels()[-1].get_text() == "bottle"
-    assert ax.get_title(loc="left") == "What goes with bib, and what replaces it"
-    with pytest.raises(ValueError, match="no item 'spoon'"):
-        plot_together(model, "spoon")

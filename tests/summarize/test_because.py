@@ -39,17 +39,6 @@ def test_reasons_are_those_of_the_kernel_that_decided(summary, diversity):
         assert because.novelty(i)[0].amount == pytest.approx(new - np.log(mean), abs=1e-9)
 
 
-def test_where_nothing_was_to_choose_nobody_says_how_sure_that_is(bundled):
-    """All that may be in is in: a share below 1 would be that of the draws, which are never of everything."""
-    n = bundled.prepare(Cluster.example()).n
-    for options in ({"budget": "100%"}, {"exclude": [*range(1, n)], "budget": 60}):
-        found = bundled.summarize(Cluster.example(), unit="words", **options).explain()
-        assert {x.code for x in found.best_left_out(None)} <= {"excluded", "not-alone"}
-        assert found.as_a_set.sureness is None
-    alone = bundled.summarize(Cluster.from_texts(["A storm hit the coast."])).explain().as_a_set
-    assert alone.sureness is None
-
-
 def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bundled):
     seen = set()
     for cluster in (Cluster.example(), *map(made_up, range(3))):

@@ -98,16 +98,3 @@ def test_a_rule_or_a_notice_in_the_middle_does_not_end_a_message(text):
     assert "Disclaimer" not in found
     blocks = [("paragraph", line) for line in text.split("\n") if line]
     assert [text for _, text in own_html(blocks)][-20:] == LONG.split("\n")
-
-
-@pytest.mark.parametrize("more", ["; x=y" * 300, ";\n x*0=y" * 300, "; x*0", "; x*", '; x="'])
-def test_headers_that_are_long_or_broken_leave_the_text(more):
-    """A part is what its header says first, however it goes on."""
-    plain = f"Subject: Rain\nMessage-ID: <1@a>\nContent-Type: text/plain; charset=utf-8{more}\n\nIt rained in Málaga.\n"
-    found = read(plain.encode())
-    assert [(one.title, one.text) for one in found] == [("Rain", "It rained in Málaga.")]
-    page = f"Message-ID: <1@a>\nContent-Type: text/html{more}\n\n<p>It <b>rained</b>.</p>\n"
-    assert read(page.encode())[0].text == "It rained."
-    parts = f"Content-Type: multipart/mixed; boundary=b{'; x=y' * 300}\n\n"
-    parts += "--b\nContent-Type: text/plain\n\nIt rained.\n--b--\n"
-    assert read(parts.encode())[0].text == "It rained."

@@ -51,12 +51,3 @@ def test_what_stands_around_a_story_is_not_part_of_it(around):
 def test_marks_of_notes_are_dropped(mark):
     source = f"<p>The mill was sold.{mark}{mark} It stood empty.{mark}</p>"
     assert running(source) == ["The mill was sold. It stood empty."]
-
-
-def test_a_page_of_comments_is_read():
-    posts = "".join(
-        f'<div class="comment"><p>I have been there {n} times and it never rained.</p></div>' for n in range(9)
-    )
-    assert len(running(f'<nav>Home</nav><p>Ask us</p><div id="comments">{posts}</div>')) == 10
-    long = "".join(STORY.replace("Sunday", f"day {n}") for n in range(8))
-    assert len(running(f'<div>{long}</div><div id="comments">{posts * 30}</div>')) == 8
