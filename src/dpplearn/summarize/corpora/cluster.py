@@ -140,6 +140,18 @@ def named(values: dict[str, Any]) -> str:
     return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
 
 
+def first_few(texts: Sequence[str], most: int = 5, between: str = ", ") -> str:
+    """The first of some texts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c", "d"], 2), first_few(["a", "b"])
+    ('a, b and 2 more', 'a, b')
+    """
+    more = f"{between.rstrip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
 def document_name(document: str) -> str:
     """The name of a document in words, from its id.
 
