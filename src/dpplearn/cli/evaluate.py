@@ -89,11 +89,16 @@ def scored_language(clusters: list[Cluster], language: str | None) -> str | None
             listed = ", ".join(sorted(spoken))
             raise ValueError(f"All clusters must be in one language, found {listed}. Choose one with --language.")
         return spoken.pop() if spoken else None
-    ours = language or ENGLISH
-    others = {c.own_language if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
-    if others:
-        listed = ", ".join(sorted(map(str, others)))
-        say(f"Warning: the model is for {ours}, but there are clusters in {listed}. Give --language or --model.")
+    model_language = language or ENGLISH
+    other_languages = {
+        c.own_language if model_language == ENGLISH else normal_language(c.language) for c in clusters
+    } - {None, model_language}
+    if other_languages:
+        listed = ", ".join(sorted(map(str, other_languages)))
+        say(
+            f"Warning: the model is for {model_language}, but there are clusters in {listed}. "
+            "Give --language or --model."
+        )
     return language
 
 
@@ -117,31 +122,39 @@ def experiment_command(
         names = check_systems(systems.split(","))
         summarizer = Summarizer(features="paper", **settings)
         budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
-        same = test is not None and test.resolve() == train.resolve()
-        if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same):
+        same_file = test is not None and test.resolve() == train.resolve()
+        if (test is None and not leave_one_out) or (leave_one_out and test is not None and not same_file):
             raise ValueError("Give --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    ours = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
-    spoken = {str(normal_language(cluster.language)) for cluster in ours if cluster.language}
-    texts = (document.text for cluster in ours for document in cluster.documents)
+    train_clusters = evaluation.clusters_to_score(open_corpus(train, language=language), str(train))
+    spoken = {str(normal_language(cluster.language)) for cluster in train_clusters if cluster.language}
+    texts = (document.text for cluster in train_clusters for document in cluster.documents)
     language = common_language(language, spoken, texts)
-    theirs = None
+    test_clusters = None
     if test is not None and not leave_one_out:
-        theirs = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
-        if same:
+        test_clusters = evaluation.clusters_to_score(open_corpus(test, language=language), str(test))
+        if same_file:
             say("Warning: --train and --test are the same file, so the model has seen the test. Use --leave-one-out.")
     files = {"train": train.name} | ({} if test is None else {"test": test.name})
     summarizer.set_params(language=language)
     with bars() as progress:
         tables = run_experiment(
-            summarizer, names, ours, theirs, names=files, out=out, peers=peers, jobs=jobs, progress=progress
+            summarizer,
+            names,
+            train_clusters,
+            test_clusters,
+            names=files,
+            out=out,
+            peers=peers,
+            jobs=jobs,
+            progress=progress,
         )
-    tested = ours if theirs is None else theirs
+    tested = train_clusters if test_clusters is None else test_clusters
     if tables.shared:
         listed = "; ".join(f"{name} ({', '.join(ids[:3])})" for name, ids in list(tables.shared.items())[:5])
         count = f"{len(tables.shared)} of {len(tested)} test clusters"
         say(f"Warning: {count} have documents of the training corpus, for example {listed}.")
     size = f"clusters, {budget:g} {unit}"
-    print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} {size}")
+    print_table_1(tables.table_1, PAPER_1, f"Table 1. {train.name}: {len(train_clusters)} {size}")
     title = f"Table 2. {tables.table_2.results['settings']['test']}: {len(tested)} {size}"
     print_table_2(tables.table_2, title, PAPER_2)
     if out is not None:

@@ -52,8 +52,8 @@ def rouge_command(
                 if alone:
                     unmatched[what][name] = sorted(alone)
             if shared := sorted(summaries.keys() & texts):
-                ours, theirs = {topic: summaries[topic] for topic in shared}, {topic: texts[topic] for topic in shared}
-                scored[name] = score_corpus(ours, theirs, system=name, **options)
+                by_topic = {topic: summaries[topic] for topic in shared}
+                scored[name] = score_corpus(by_topic, {topic: texts[topic] for topic in shared}, system=name, **options)
     if not scored:
         advice = f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else ""
         found = f"found {min(topics)!r}, for example, in the one and {min(texts)!r} in the other."
@@ -76,14 +76,14 @@ def compare_systems(scored: dict[str, CorpusScore]) -> list[dict[str, Any]]:
     if len(scored) < 2:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")
     tests = []
-    for (first, ours), (second, theirs) in combinations(scored.items(), 2):
-        a, b = ours.evaluations.keys(), theirs.evaluations.keys()
+    for (first, first_score), (second, second_score) in combinations(scored.items(), 2):
+        a, b = first_score.evaluations.keys(), second_score.evaluations.keys()
         missing = {first: sorted(b - a), second: sorted(a - b)}
         if listed := "; ".join(f"{name} has no {', '.join(topics)}" for name, topics in missing.items() if topics):
             common = f"compared on common topics ({len(a & b)})" if a & b else "not compared, as they share no topic"
             say(f"{first} - {second}: {common}: {listed}")
-        for metric in ours.averages if a & b else ():
-            test = asdict(paired_bootstrap(ours, theirs, metric))
+        for metric in first_score.averages if a & b else ():
+            test = asdict(paired_bootstrap(first_score, second_score, metric))
             tests.append({"first": first, "second": second, "metric": metric, "measure": "recall", **test})
     return tests
 

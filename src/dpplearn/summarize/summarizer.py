@@ -314,7 +314,7 @@ bundled = cache(Summarizer.load)  # the model that comes with dpplearn, read onc
 
 
 def summarize(
-    given: TextInput,
+    texts: TextInput,
     budget: Budget | None = None,
     unit: Unit | None = None,
     *,
@@ -335,4 +335,4 @@ def summarize(
     A storm sank ten boats on Friday.
     """
     summarizer = model if isinstance(model, Summarizer) else bundled() if model is None else Summarizer.load(model)
-    return summarizer.summarize(as_cluster(given, encoding=encoding, language=language), budget, unit, **options)
+    return summarizer.summarize(as_cluster(texts, encoding=encoding, language=language), budget, unit, **options)

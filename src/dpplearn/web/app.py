@@ -81,8 +81,8 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     @app.get(f"{API}/health", responses=INSTEAD, summary="Health")
     async def health() -> dict[str, Any]:
         """Say that the server runs, how busy it is, and whether it is warm: before that, answers take longer."""
-        n_jobs, taken, clusters = settings.n_jobs, service.pool.taken, len(service.clusters.current())
-        busy = {"n_jobs": n_jobs, "running": min(taken, n_jobs), "waiting": max(taken - n_jobs, 0)}
+        n_jobs, tasks, clusters = settings.n_jobs, service.pool.taken, len(service.clusters.current())
+        busy = {"n_jobs": n_jobs, "running": min(tasks, n_jobs), "waiting": max(tasks - n_jobs, 0)}
         return {"status": "ok", "version": __version__, "clusters": clusters, "warm": service.engine.warmed, **busy}
 
     static = files("dpplearn.web") / "static"

@@ -83,7 +83,7 @@ class Engine:
             self.summarize(reading, schema.Options.model_validate({"decoder": "sampled"})).explain().to_dict()
         self.warmed = True
 
-    def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> FeaturizedCluster:
+    def featurize(self, documents: Sequence[Document], model: str | None, **options: Any) -> FeaturizedCluster:
         """Split documents into sentences with features, within the limits; `kept` says which pieces may be chosen."""
         name = self.default if model is None else model
         if name not in self.models:
@@ -94,7 +94,7 @@ class Engine:
         for document in documents:
             check_characters(document, f"Document {document.id!r}", self.settings)
         try:
-            return self.read(documents, name, self.settings.max_sentences, **kept)
+            return self.read(documents, name, self.settings.max_sentences, **options)
         except NoSentencesError:
             raise Problem("nothing-to-choose") from None
         except TooManySentencesError:  # splitting stops there
@@ -102,10 +102,10 @@ class Engine:
             what = f"The documents have more than {most:,} sentences"
             raise limited("too-large", "max_sentences", most, what, "Send fewer or shorter documents.") from None
 
-    def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **kept: Any) -> FeaturizedCluster:
+    def read(self, documents: Sequence[Document], name: str, most: int = 1_000, **options: Any) -> FeaturizedCluster:
         """Split documents for a model; an error if there are more than `most` sentences."""
         model = self.models[name]
-        split = split_cluster(Cluster(documents), most, **kept)
+        split = split_cluster(Cluster(documents), most, **options)
         featurized = model.features_.featurized(split)
         if len(featurized) > (keep := self.settings.exact_sentences):
             featurized = featurized.only(first_choice(featurized, model._trained.model, keep))
@@ -120,15 +120,19 @@ class Engine:
         _ = prepared.agreement
         check_stop()
         length, unit = summarizer.default_length()
-        own = {"budget": length_in(prepared, length, str(unit)), "unit": unit, "decoder": offered_decoder(summarizer)}
-        return ServedCluster(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **own}))
+        defaults = {
+            "budget": length_in(prepared, length, str(unit)),
+            "unit": unit,
+            "decoder": offered_decoder(summarizer),
+        }
+        return ServedCluster(read, summarizer, prepared, schema.Options.model_validate({"diversity": 0.5, **defaults}))
 
     def summarize(self, reading: ServedCluster, options: schema.Options) -> Summary:
         """Choose the best set of sentences."""
         defaults, prepared = reading.defaults, reading.prepared
         unit = str(options.unit or defaults.unit)
-        own = defaults.budget if unit == defaults.unit else AUTO
-        budget = length_in(prepared, options.budget or own or AUTO, unit)
+        usual_budget = defaults.budget if unit == defaults.unit else AUTO
+        budget = length_in(prepared, options.budget or usual_budget or AUTO, unit)
         include, exclude = check_choices(prepared, options, budget, unit)
         if options.compress:
             prepared = reading.forms
@@ -193,7 +197,7 @@ def notes(read: SplitCluster, language: str | None) -> Iterator[str]:
         n = len(read)
         yield f"Of {n + read.n_dropped:,} sentences, the {n:,} most promising ones are left to choose from."
         return  # a document without one of these may have had sentences
-    held = {sentence.document for sentence in read.sentences}
+    with_sentences = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):
-        if i not in held:
+        if i not in with_sentences:
             yield f"Document {document.id!r} has no sentence to choose."

@@ -34,28 +34,28 @@ class Clusters:
         """The clusters that are left after dropping what is too old or too much, but never the one used last."""
         with self._lock:
             oldest = self.clock() - self.settings.cluster_seconds
-            total = sum(kept.nbytes for kept, _ in self._held.values())
+            total = sum(cluster.nbytes for cluster, _ in self._held.values())
             while self._held:
-                kept, used = next(iter(self._held.values()))
-                many = total > self.settings.max_clusters_bytes or len(self._held) > self.settings.max_clusters
-                if used > oldest and not (many and len(self._held) > 1):
+                cluster, used = next(iter(self._held.values()))
+                is_full = total > self.settings.max_clusters_bytes or len(self._held) > self.settings.max_clusters
+                if used > oldest and not (is_full and len(self._held) > 1):
                     break
                 self._held.popitem(last=False)
-                total -= kept.nbytes
+                total -= cluster.nbytes
             return self._held
 
-    def put(self, name: str, kept: ServedCluster) -> None:
+    def put(self, name: str, cluster: ServedCluster) -> None:
         """Keep a cluster, and drop others to make room for it."""
         with self._lock:
-            self._held[name] = kept, self.clock()
+            self._held[name] = cluster, self.clock()
             self.current()
 
     def get(self, name: str) -> ServedCluster:
         """The cluster, which now counts as used; raises a problem if it is gone."""
         with self._lock:
-            kept = self.remove(name)
-            self._held[name] = kept, self.clock()
-            return kept
+            cluster = self.remove(name)
+            self._held[name] = cluster, self.clock()
+            return cluster
 
     def remove(self, name: str) -> ServedCluster:
         """Forget a cluster; raises a problem if it is gone."""

@@ -52,8 +52,8 @@ class Document:
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        known = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
-        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(known)})"
+        fields = {name: value for name in ("title", "date", "role") if (value := getattr(self, name)) is not None}
+        return f"Document({short(self.id)!r}, {short(self.text)!r}{named(fields)})"
 
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
@@ -138,6 +138,18 @@ def short(text: str, width: int = 50) -> str:
 def named(values: dict[str, Any]) -> str:
     """Values as a call gives them by name, after a comma each."""
     return "".join(f", {name}={(short(x) if isinstance(x, str) else x)!r}" for name, x in values.items())
+
+
+def first_few(texts: Sequence[str], most: int = 5, between: str = ", ") -> str:
+    """The first of some texts, and how many more there are.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c", "d"], 2), first_few(["a", "b"])
+    ('a, b and 2 more', 'a, b')
+    """
+    more = f"{between.rstrip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
 
 
 def document_name(document: str) -> str:

@@ -191,9 +191,9 @@ def kind_of_file(file: DocumentFile) -> FileKind:
     if file.encoding is not None:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
-    begins = (kind for kind in FILE_KINDS if kind.opening and kind.opening.match(opening))
-    named = (kind for kind in FILE_KINDS if suffix in kind.suffixes and not kind.always)
-    return next(chain(begins, named), TEXT)
+    by_opening = (kind for kind in FILE_KINDS if kind.opening and kind.opening.match(opening))
+    by_name = (kind for kind in FILE_KINDS if suffix in kind.suffixes and not kind.always)
+    return next(chain(by_opening, by_name), TEXT)
 
 
 def parse_document(
@@ -243,23 +243,23 @@ def read_paths(paths: Iterable[Path], source: Source) -> list[Document]:
     return renamed
 
 
-def read_files(given: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
+def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders."""
-    several = [given] if isinstance(given, str | PathLike) else list(given)
+    several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     source = Source(Path(), encoding, skip_bad=True)
-    paths = list(dict.fromkeys(path for place in several for path in files_at(fspath(place), source)))
-    if not paths:
+    files = list(dict.fromkeys(path for place in several for path in files_at(fspath(place), source)))
+    if not files:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    documents, bad = read_paths(paths, source), source.noted("bad")
+    documents, bad = read_paths(files, source), source.noted("bad")
     if bad and not documents:
         raise ValueError(bad[0] if len(bad) == 1 else "\n".join(["None of the files can be read.", *bad]))
     source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return documents
 
 
-def files_at(given: str, source: Source) -> list[Path]:
+def files_at(pattern: str, source: Source) -> list[Path]:
     """The files that a user means by a path, a folder or a pattern."""
-    path = Path(given)
+    path = Path(pattern)
     if path.is_dir():
         content = entries(path)
         paths = list(filter(reads_as_document, content))
@@ -271,40 +271,40 @@ def files_at(given: str, source: Source) -> list[Path]:
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
-    paths = [match for match in paths_matching(given) if match == path or match.is_file()]
+    paths = [match for match in paths_matching(pattern) if match == path or match.is_file()]
     if paths == [path] and not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     return paths
 
 
-def paths_matching(given: str) -> list[Path]:
+def paths_matching(pattern: str) -> list[Path]:
     """The paths that match a pattern; a path without a pattern is returned even if nothing is there."""
-    path = Path(given)
+    path = Path(pattern)
     if not path.exists():
-        refuse_address(given)
-    if path.exists() or not has_magic(given):
+        refuse_address(pattern)
+    if path.exists() or not has_magic(pattern):
         return [path]
-    paths = sorted(map(Path, glob(given, recursive=True)))
+    paths = sorted(map(Path, glob(pattern, recursive=True)))
     if not paths:
-        raise FileNotFoundError(f"No file matches {given}.")
+        raise FileNotFoundError(f"No file matches {pattern}.")
     return paths
 
 
-def refuse_address(given: str | PathLike[str]) -> None:
+def refuse_address(text: str | PathLike[str]) -> None:
     """An error that says what to do with an address on the web, if this is one and nothing else."""
-    if _ADDRESS.fullmatch(fspath(given).strip()):
+    if _ADDRESS.fullmatch(fspath(text).strip()):
         raise ValueError(
-            f"{fspath(given).strip()} is an address on the web, and dpplearn downloads nothing. Open it in a browser, "
+            f"{fspath(text).strip()} is an address on the web, and dpplearn downloads nothing. Open it in a browser, "
             "save the page as an HTML file, and give that file."
         )
 
 
-def as_cluster(given: TextInput, *, encoding: str | None = None, language: str | None = None) -> Cluster:
-    """One cluster of what is given.
+def as_cluster(texts: TextInput, *, encoding: str | None = None, language: str | None = None) -> Cluster:
+    """Make one cluster of texts, paths or bytes.
 
     Parameters
     ----------
-    given : Cluster, str, path, bytes, Document, or an iterable of these
+    texts : Cluster, str, path, bytes, Document, or an iterable of these
         A string is a path where a file or folder of that name exists, and a text otherwise. One line that reads like
         a path (it ends like a document's name or with /, or begins with / or ./) where there is no such file is an
         error, and so is an address on the web: nothing is downloaded. Bytes are the content of a file.
@@ -320,16 +320,16 @@ def as_cluster(given: TextInput, *, encoding: str | None = None, language: str |
     ...
     FileNotFoundError: storm.txt does not exist. If it is a text and no path, pass Cluster.from_texts([text]).
     """
-    if isinstance(given, Cluster):
-        return given if language is None else replace(given, language=language)
-    is_single = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    if isinstance(texts, Cluster):
+        return texts if language is None else replace(texts, language=language)
+    is_single = isinstance(texts, str | PathLike | bytes | bytearray | memoryview | Document)
     if not is_single and (
-        isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable)
+        isinstance(texts, Mapping | Set) or hasattr(texts, "read") or not isinstance(texts, Iterable)
     ):
-        kind = "None" if given is None else type(given).__name__
-        advice = " Pass what its read() returns." if hasattr(given, "read") else ADVICE.get(kind, "")
+        kind = "None" if texts is None else type(texts).__name__
+        advice = " Pass what its read() returns." if hasattr(texts, "read") else ADVICE.get(kind, "")
         raise TypeError(f"What is to be summarized must be {INPUTS_IN_WORDS}; found {kind}.{advice}")
-    members: list[Any] = [given] if is_single else list(given)  # type: ignore[arg-type]  # a single one is no list
+    members: list[Any] = [texts] if is_single else list(texts)  # type: ignore[arg-type]  # a single one is no list
     if not members:
         raise ValueError(f"There is nothing to summarize: the list is empty. Expected {INPUTS_IN_WORDS}.")
     if all(map(is_path, members)):
@@ -380,13 +380,13 @@ def documents_of(member: Any, number: int, encoding: str | None) -> list[Documen
 
 def with_unique_ids(documents: list[Document]) -> list[Document]:
     """The documents with ids that differ: a second document of the same id gets a number."""
-    seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
+    counts: dict[str, int] = {}  # each name, and the number of the latest that was called after it
     renamed = []
     for document in documents:
-        name, count = document.id, seen.get(document.id, 1)
-        while name in seen:
+        name, count = document.id, counts.get(document.id, 1)
+        while name in counts:
             count += 1
             name = f"{document.id} ({count})"
-        seen |= {document.id: count, name: 1}
+        counts |= {document.id: count, name: 1}
         renamed.append(replace(document, id=name))
     return renamed

@@ -112,9 +112,9 @@ def _character(match: re.Match[str]) -> str:
 def clean(text: str) -> str:
     """Paragraphs on one line each, with blank lines between them, without lines that the desk added."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    seen = [line for line in lines if line.strip()]
-    indented = sum(_INDENT.match(line) is not None for line in seen)
-    by_indent = 0 < indented < 0.8 * len(seen)
+    worded = [line for line in lines if line.strip()]
+    indented = sum(_INDENT.match(line) is not None for line in worded)
+    by_indent = 0 < indented < 0.8 * len(worded)
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         resolved = " ".join(resolve(f" {line} ").split())

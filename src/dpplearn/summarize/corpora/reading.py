@@ -170,10 +170,10 @@ class Corpus:
         number = 0
         for k, (reader, source) in enumerate(self.sources):
             fresh = source.fresh()
-            items = iter(reader.items(fresh))
-            while taken := next_items(items, number):
-                share = taken[-1].share and (k + taken[-1].share) / len(self.sources)
-                yield CorpusPiece(number, source, reader.read, [item.content for item in taken], share)
+            found_items = iter(reader.items(fresh))
+            while items := next_items(found_items, number):
+                share = items[-1].share and (k + items[-1].share) / len(self.sources)
+                yield CorpusPiece(number, source, reader.read, [item.content for item in items], share)
                 number += 1
             notes.add(fresh.omissions)
 
@@ -182,7 +182,7 @@ class Corpus:
         what: str,
         stage: str,
         work: Callable[..., int],
-        given: tuple[Any, ...],
+        arguments: tuple[Any, ...],
         *,
         folder: WorkFolder,
         workers: Workers,
@@ -207,7 +207,7 @@ class Corpus:
                 else:
                     yield piece, out
 
-        for _, n in workers.each(partial(run_compiled, work), tasks(), given):
+        for _, n in workers.each(partial(run_compiled, work), tasks(), arguments):
             done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
             guess = round(done / finished * len(files) / share) if share else 0
@@ -220,9 +220,11 @@ class Corpus:
         notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
         if census.kept:
             return
-        if others := sorted(set(notes.noted("language"))):
-            wanted = self.sources[0][1].language
-            raise ValueError(f"No cluster of {self.name} has the language {wanted!r}. Found {', '.join(others)}.")
+        if languages := sorted(set(notes.noted("language"))):
+            asked_language = self.sources[0][1].language
+            raise ValueError(
+                f"No cluster of {self.name} has the language {asked_language!r}. Found {', '.join(languages)}."
+            )
         if notes.noted("left"):
             raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
         readable = " that can be read" if notes.noted("bad") else ""
@@ -241,12 +243,12 @@ class Corpus:
         return [files, texts.hexdigest()]
 
 
-def run_compiled(work: Callable[..., int], task: tuple[Any, ...], given: tuple[Any, ...]) -> int:
+def run_compiled(work: Callable[..., int], task: tuple[Any, ...], arguments: tuple[Any, ...]) -> int:
     """Work with compiled loops, so that the digits are the same in every process and whatever was on disk."""
     from dpplearn._numba import compiled_always  # reading alone needs no numba
 
     with compiled_always():
-        return work(*task, *given)
+        return work(*task, *arguments)
 
 
 def state_of(path: Path) -> str:
@@ -255,8 +257,8 @@ def state_of(path: Path) -> str:
     if path.is_dir():  # `walk` follows no links, but folders of clusters may be such
         files = {*walk(path), *(file for depth in ("*", "*/*", "*/*/*") for file in path.glob(depth) if file.is_file())}
     stats = ((file.relative_to(path).as_posix(), file.stat()) for file in sorted(files))
-    seen = [(name, at.st_size, at.st_mtime_ns) for name, at in stats if not re.search(r"(^|/)\.[^/]", name)]
-    return sha256(json.dumps(seen).encode()).hexdigest()
+    states = [(name, at.st_size, at.st_mtime_ns) for name, at in stats if not re.search(r"(^|/)\.[^/]", name)]
+    return sha256(json.dumps(states).encode()).hexdigest()
 
 
 def corpus_in_memory(clusters: Iterable[Cluster]) -> Corpus:

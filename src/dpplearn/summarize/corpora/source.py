@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._checks import count_of
-from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.cluster import Cluster, first_few
 from dpplearn.summarize.text.words import normal_language
 
 SINGLES = 64  # pieces at the start of a corpus with one cluster each, so that a small corpus is work for many, too
@@ -103,7 +103,7 @@ class Source:
         bad, other, empty = map(self.noted, ("bad", "other", "empty"))
         messages = self.noted("said") + self.noted("left")
         left_out = [
-            f"{count_of(len(paths), 'file', 'files')} {what} ({some(paths, 3, ', ', ' and')})"
+            f"{count_of(len(paths), 'file', 'files')} {what} ({first_few(paths, 3)})"
             for paths, what in ((other, "of another kind"), (empty, "without text"))
             if paths
         ]
@@ -113,7 +113,7 @@ class Source:
             messages += [f"Skipped: {message}" for message in bad]
         elif bad:
             skipped = f"{self.path}: skipped {len(bad)} that could not be read, kept {kept} clusters. "
-            messages.append(skipped + some(bad, 5, "; ", "; and"))
+            messages.append(skipped + first_few(bad, between="; "))
         for message in messages:
             warnings.warn(message, SkippedWarning, stacklevel=stacklevel + 1)
 
@@ -121,11 +121,6 @@ class Source:
 def is_readme(path: Path) -> bool:
     """Whether a file only describes a folder."""
     return path.name.upper().startswith("README")
-
-
-def some(texts: Sequence[str], most: int, between: str, last: str) -> str:
-    """The first few of some texts, and how many more there are."""
-    return between.join(texts[:most]) + (f"{last} {len(texts) - most} more" if len(texts) > most else "")
 
 
 def what_lacks(cluster: Cluster) -> str:

@@ -19,7 +19,7 @@ from dpplearn._io.jsonfile import write_json
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers, open_workers
 from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
-from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.cluster import Cluster, first_few
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.experiments.systems import (
     LEARNED,
@@ -34,7 +34,6 @@ from dpplearn.summarize.experiments.systems import (
     train_logistic,
 )
 from dpplearn.summarize.model.split_cluster import split_cluster
-from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.introductions import unknown_people
 from dpplearn.summarize.text.sentences import split_sentences
@@ -76,7 +75,7 @@ def clusters_to_score(corpus: Corpus, what: str) -> list[Cluster]:
     if len(without) == len(clusters):
         raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
     if without:
-        warn_user(f"{what}: left out, without references: {few(without)} ({len(without)} clusters).")
+        warn_user(f"{what}: left out, without references: {first_few(without)} ({len(without)} clusters).")
     return [cluster for cluster in clusters if cluster.id not in without]
 
 

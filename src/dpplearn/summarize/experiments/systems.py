@@ -27,13 +27,12 @@ from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.rouge import Rouge
 from dpplearn.rouge.candidates import add, read_candidates, read_text
-from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.cluster import Cluster, first_few
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.choice import Decision
 from dpplearn.summarize.model.features import lexrank
 from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import few
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
 from dpplearn.summarize.text.words import ENGLISH
@@ -321,5 +320,5 @@ def read_peers(path: Path, ids: Collection[str], *, required: bool = True) -> di
         )
     for system, summaries in peers.items() if required else ():
         if lacking := sorted(set(ids) - set(summaries)):
-            warn_user(f"Peer {system} has no summary of {len(lacking)} clusters: {few(lacking)}.")
+            warn_user(f"Peer {system} has no summary of {len(lacking)} clusters: {first_few(lacking)}.")
     return peers

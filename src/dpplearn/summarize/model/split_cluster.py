@@ -18,7 +18,7 @@ from dpplearn._checks import Features, FloatArray, IntArray, read_only
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.similarity import SimilarityPart, cosines
 from dpplearn.summarize.corpora.candidates import SetAside
-from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Document, NoSentencesError, Sentence, first_few
 from dpplearn.summarize.model.tfidf import MORE_SENTENCES, Idf, Numbered, unit_rows
 from dpplearn.summarize.text.blocks import OUTSIDE
 from dpplearn.summarize.text.dates import LEAP_YEAR, agency_date, day_in, head_date, parse_date
@@ -355,9 +355,8 @@ def split_cluster(cluster: Cluster, limit: int = MAX_SENTENCES, keep_all: bool =
     candidates = cluster.candidates(limit=limit, keep_all=keep_all)
     split = SplitCluster(cluster, candidates.sentences, candidates.set_aside)
     if not any(split.words):
-        ids = [document.id for document in cluster.documents]
-        name = f" {cluster.id or ', '.join(ids[:3]) + (', ...' if len(ids) > 3 else '')}"
-        raise NoSentencesError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
+        name = cluster.id or first_few([document.id for document in cluster.documents], 3)
+        raise NoSentencesError(f"Cluster {name} has no sentence with a word in it, so there is nothing to choose from.")
     return split if all(split.words) else replace(split, sentences=tuple(compress(split.sentences, split.words)))
 
 

@@ -30,7 +30,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import Workers, open_workers
 from dpplearn.learning.files import save_shard
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence, first_few
 from dpplearn.summarize.corpora.reading import Census, Corpus, corpus_in_memory, run_compiled
 from dpplearn.summarize.corpora.source import CorpusPiece, Source
 from dpplearn.summarize.model.features import GENERAL, SentenceFeatures
@@ -136,7 +136,7 @@ class TrainingPipeline:
         if without:
             raise ValueError(
                 f"Training needs a reference summary for every cluster, but {len(without)} of {self.clusters} have "
-                f"none: {few(without)}. Add references, or leave these out."
+                f"none: {first_few(without)}. Add references, or leave these out."
             )
 
     def splits(self) -> Iterator[SplitCluster]:
@@ -269,9 +269,4 @@ def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings) 
         )
     if empty:
         what = "No sentence of these clusters shares a word with its references and fits the budget"
-        warn_user(f"{what}, so that nothing can be learned there: {few(empty)}.")
-
-
-def few(names: Sequence[str]) -> str:
-    """The first five of many names."""
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        warn_user(f"{what}, so that nothing can be learned there: {first_few(empty)}.")

@@ -77,8 +77,8 @@ def check_kind(kind: str) -> str:
 def check_blocks(blocks: Iterable[Block], text: str) -> tuple[Block, ...]:
     """Blocks of known kinds that lie in the text, in order and without overlap."""
     checked, before = [], 0
-    for given in blocks:
-        block = Block(*given)
+    for fields in blocks:
+        block = Block(*fields)
         check_kind(block.kind)
         if not before <= block.start <= block.end <= len(text):
             raise ValueError(
@@ -184,18 +184,18 @@ def with_turns(text: str, blocks: Iterable[Block]) -> list[Block]:
     return parted
 
 
-def _line(seen: str, start: int) -> _Line:
+def _line(line: str, start: int) -> _Line:
     bullet = hashes = start
-    if not seen[0].isalpha() or seen[1:2] == ")":  # few lines: no mark begins with another letter
-        bullet, hashes = (start + (match.end() if (match := form.match(seen)) else 0) for form in (_LIST_MARK, _HASHES))
-    return _Line(start, seen, bullet, hashes, is_closed(seen))
+    if not line[0].isalpha() or line[1:2] == ")":  # few lines: no mark begins with another letter
+        bullet, hashes = (start + (match.end() if (match := form.match(line)) else 0) for form in (_LIST_MARK, _HASHES))
+    return _Line(start, line, bullet, hashes, is_closed(line))
 
 
-def is_closed(seen: str) -> bool:
+def is_closed(line: str) -> bool:
     """Whether a line ends with a stop, closing quotes and brackets aside."""
-    if seen.endswith((".", "!", "?")):
+    if line.endswith((".", "!", "?")):
         return True
-    tail = seen[-80:]
+    tail = line[-80:]
     if tail.endswith("]"):
         tail = NOTE.sub("", tail)
     tail = tail[-12:].rstrip(_CLOSING_MARKS)
@@ -227,7 +227,7 @@ def _width(paragraphs: Iterable[list[_Line]]) -> int:
     """About where lines are wrapped; where paragraphs are longer lines than those under each other, none are."""
     groups = list(paragraphs)
     lengths = [[len(line.text) for lines in groups if len(lines) > least for line in lines] for least in (0, 1)]
-    return max(sorted(one)[round(0.9 * (len(one) - 1))] if one else 0 for one in lengths)
+    return max(sorted(sizes)[round(0.9 * (len(sizes) - 1))] if sizes else 0 for sizes in lengths)
 
 
 def _cut_paragraph(lines: list[_Line], broken: bool, width: int) -> list[Block]:

@@ -126,8 +126,8 @@ def parse_date(text: str | None) -> datetime | None:
     text = "".join(str(int(c)) if c.isdecimal() else c for c in text)  # figures of any script
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         with suppress(ValueError, OverflowError, TypeError, IndexError):
-            found = read(text)
-            return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+            time = read(text)
+            return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
     day, clock = _day_in_figures(text) or _day_in_words(words(text)), _TIME_OF_DAY.search(text)
     if day is None or clock is None:
         return day
@@ -151,10 +151,10 @@ def agency_date(name: str) -> datetime | None:
     >>> agency_date("storm_2031-05-03.txt") == agency_date("3.5.2031 storm") == agency_date("storm, May 3, 2031.pdf")
     True
     """
-    found = _IN_NAME.search(name)
-    if found is None:
+    match = _IN_NAME.search(name)
+    if match is None:
         return _day_in_words(re.findall(r"[^\W_]+", name.lower()))
-    first, month, last = map(int, filter(None, found.groups()))
+    first, month, last = map(int, filter(None, match.groups()))
     year, day = (last, first) if last > 99 else (first, last)
     return _day(year if year > 99 else 1900 + year, month, day)
 
@@ -218,19 +218,19 @@ def source_date(source: str, head: bool = False) -> str | None:
     >>> source_date("title: Rain\\ndate: 2024-03-15\\n", head=True)
     '2024-03-15'
     """
-    dates = (found[1].strip() for pattern in (_IN_HEAD if head else _ON_PAGES) for found in pattern.finditer(source))
+    dates = (match[1].strip() for pattern in (_IN_HEAD if head else _ON_PAGES) for match in pattern.finditer(source))
     return next((date for date in islice(dates, 200) if parse_date(date) is not None), None)
 
 
 def _day_in_figures(text: str) -> datetime | None:
-    found = _NUMERIC.search(text)
-    if found is None:
+    match = _NUMERIC.search(text)
+    if match is None:
         return None
-    first, second, third = int(found[1]), int(found[3]), int(found[4])
-    if len(found[1]) == 4:
+    first, second, third = int(match[1]), int(match[3]), int(match[4])
+    if len(match[1]) == 4:
         return _day(first, second, third)
-    year = third if len(found[4]) == 4 else third + (1900 if third >= 70 else 2000)
-    month_first = found[2] == "/" and first <= 12
+    year = third if len(match[4]) == 4 else third + (1900 if third >= 70 else 2000)
+    month_first = match[2] == "/" and first <= 12
     return _day(year, first, second) if month_first else _day(year, second, first)
 
 
@@ -241,7 +241,7 @@ def _day_in_words(parts: list[str], year: int | None = None) -> datetime | None:
         return None
     year = year or next((int(part) for part in parts if re.fullmatch("(?:19|20)[0-9]{2}", part)), None)
     beside = parts[k + 1 : k + 2] + parts[max(k - 2, 0) : k][::-1]
-    day = next((int(found[0]) for part in beside if (found := re.match(r"[0-9]{1,2}(?![0-9])", part))), 0)
+    day = next((int(match[0]) for part in beside if (match := re.match(r"[0-9]{1,2}(?![0-9])", part))), 0)
     return _day(year, _MONTHS[parts[k]], day) if year else None
 
 
@@ -268,16 +268,16 @@ def dateline_end(text: str) -> int:
     (18, 25)
     """
     head = text[:_LONGEST_DATELINE]
-    found = _OWN_DAY.match(head)
-    if found is None or not date_line(found[found.lastgroup or 0]):
-        found = _DATELINE.match(head)
-    return found.end() if found else 0
+    match = _OWN_DAY.match(head)
+    if match is None or not date_line(match[match.lastgroup or 0]):
+        match = _DATELINE.match(head)
+    return match.end() if match else 0
 
 
 def _dateline_date(text: str) -> str | None:
     """The date in a dateline: after the place, before the agency or the dash."""
-    found = _IN_DATELINE.search(text[: dateline_end(text)])
-    date = " ".join(found[0].split()) if found else ""
+    match = _IN_DATELINE.search(text[: dateline_end(text)])
+    date = " ".join(match[0].split()) if match else ""
     return date if parse_date(date) or day_in(date, LEAP_YEAR) else None
 
 

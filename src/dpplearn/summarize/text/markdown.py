@@ -50,8 +50,8 @@ def _parser() -> MarkdownIt:
             if token.type == "inline":
                 tag = _clean_inline(token, top=before.level == 0)
                 if tag != "p" and before.type == "paragraph_open":
-                    for one in (before, after):
-                        one.tag, one.hidden = tag, False
+                    for end in (before, after):
+                        end.tag, end.hidden = tag, False
 
     parser = MarkdownIt("commonmark", {"maxNesting": NESTING}).enable("table")
     parser.core.ruler.at("inline", inline)
@@ -127,9 +127,9 @@ def _clean_inline(inline: Token, top: bool) -> str:
             token.content = CODE + token.content  # a name in small letters, which may begin a sentence
         before = before if token.nesting else token.content
         (images if token.type == "image" else kept).append(token)
-    said = "".join(token.content for token in kept).strip()
+    text = "".join(token.content for token in kept).strip()
     inline.children = kept
-    if not said:
+    if not text:
         alts = ("".join(part.content for part in image.children or ()) for image in images)
         for image in images[:1]:
             image.type, image.content, inline.children = "text", ", ".join(filter(None, alts)), [image]
@@ -142,12 +142,12 @@ def _clean_inline(inline: Token, top: bool) -> str:
         token.content = _FOOTNOTE.sub("", token.content) if token.type == "text" else token.content
     if note and note[1]:
         return "figcaption"
-    if _DIRECTIVE.match(said):
+    if _DIRECTIVE.match(text):
         return "pre"
     depth = accumulate(token.nesting * (token.tag == "strong") for token in kept)
     bold = all(d or not token.content.strip() for d, token in zip(depth, kept, strict=True))
     linked = any(token.tag == "a" for token in kept)
-    return "h6" if bold and top and not linked and said[-1] not in ".!?。！？।:" else "p"
+    return "h6" if bold and top and not linked and text[-1] not in ".!?。！？।:" else "p"
 
 
 def front_matter(source: str) -> str:

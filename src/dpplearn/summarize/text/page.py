@@ -111,28 +111,28 @@ def shallow(source: str) -> str:
     """
     opened: list[str] = []
 
-    def tag(found: re.Match[str]) -> str:
-        name = (found[3] or "").lower()
-        if not name or not found[4]:  # a tag that is never ended is none, either
+    def tag(match: re.Match[str]) -> str:
+        name = (match[3] or "").lower()
+        if not name or not match[4]:  # a tag that is never ended is none, either
             return ""
         if name in _SELF_ENDING or name in ("a", "br"):
-            return found[0]
+            return match[0]
         if name in _ONCE:
-            return "" if found[2] else found[0]
+            return "" if match[2] else match[0]
         if name == "form":
             return "<hr>"
         if name not in _COUNTED:
             return "<wbr>"
-        if not found[2]:
+        if not match[2]:
             if name != "hr":
                 if len(opened) == _DEEPEST:
                     return "<wbr>"
                 opened.append(name)
-            return found[0]
+            return match[0]
         for at in range(len(opened) - 1, -1, -1):
             if opened[at] == name:
                 del opened[at:]
-                return found[0]
+                return match[0]
             if opened[at] == "table" or name in ("span", "sup"):  # a table, or a block, is not ended from inside
                 break
         return ""
@@ -189,7 +189,7 @@ class _Reader:
 
     def kind_of(self, node: Any, around: str, inside: frozenset[str]) -> str:
         """The kind of what is in an element, by the kind around it, its class and its name."""
-        tag, named = node.tag, _KINDS.get(node.tag)
+        tag, tag_kind = node.tag, _KINDS.get(node.tag)
         if around in (*OUTSIDE, "comment", "reference") and tag not in _HEADINGS:
             return around
         if (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
@@ -200,15 +200,15 @@ class _Reader:
                     return kind
         if tag == "footer" and "blockquote" in inside:
             return "byline"
-        if named == "navigation":
-            return named if self.trusted else around
+        if tag_kind == "navigation":
+            return tag_kind if self.trusted else around
         if tag == "header" and self.trusted and inside.isdisjoint(("article", "main")):
             return "banner"
-        if around in ("heading", "caption", "byline") or (around in ("quotation", "item") and named == "paragraph"):
+        if around in ("heading", "caption", "byline") or (around in ("quotation", "item") and tag_kind == "paragraph"):
             return around
         if around == "row" and tag != "table":
-            return named or "paragraph"  # a table for the layout
-        return named or ("paragraph" if tag in ("table", "ul", "ol", "dl") else around)
+            return tag_kind or "paragraph"  # a table for the layout
+        return tag_kind or ("paragraph" if tag in ("table", "ul", "ol", "dl") else around)
 
     def flush(self, tag: str, kind: str) -> None:
         """End the block at hand."""

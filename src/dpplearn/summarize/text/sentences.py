@@ -164,10 +164,10 @@ class _Stops:
             return high
         return here if self.begins(start, stop, following, quoted, always) else None
 
-    def closed(self, here: int) -> int:
+    def closed(self, position: int) -> int:
         """Where what closes with a stop ends."""
-        found = _CLOSING.match(self.text, here, self.high)
-        return found.end() if found else here
+        match = _CLOSING.match(self.text, position, self.high)
+        return match.end() if match else position
 
     def is_open(self, here: int) -> bool:
         """Whether a straight quote was opened and not closed before, where no space tells: after 。 and the like."""
@@ -205,8 +205,8 @@ class _Stops:
             return False
         if _LETTERED.match(self.text, following, self.high):
             return True
-        head, found = self.text[first], _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
-        word = found[0] if found else ""
+        head, match = self.text[first], _NEXT_WORD.match(self.text, first, min(self.high, first + WINDOW))
+        word = match[0] if match else ""
         asked = self.text[start] in "?!" and self.text[self.low : self.low + 1].islower()  # as people chat
         small = head.islower() and CODE not in opened and not (asked or self.uncased)
         if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay

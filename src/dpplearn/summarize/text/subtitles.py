@@ -38,24 +38,24 @@ def read_subtitles(source: str) -> list[Part]:
     ...                "all day.\\n\\n3\\n00:00:05,000 --> 00:00:06,000\\n- [thunder] <i>Again?</i>")
     [('paragraph', 'It rained all day.'), ('paragraph', 'Again?')]
     """
-    held, before, shown, ended = "", 0.0, list[str](), list[str]()
+    open_text, before, shown, paragraphs = "", 0.0, list[str](), list[str]()
     for cue in _CUE.finditer(source.replace("\r\n", "\n").replace("\r", "\n")):
         if _seconds(cue[1]) - before > PAUSE:
-            ended.append(held)
-            held = ""
+            paragraphs.append(open_text)
+            open_text = ""
         if _CREDITED.search(cue[3]):
             continue
         spoken = [_spoken_words(line.strip()) for line in cue[3].splitlines()]
-        for said in spoken:
-            if said in shown:  # lines that roll up are shown again above the next one
+        for line in spoken:
+            if line in shown:  # lines that roll up are shown again above the next one
                 continue
-            speaker = _SPEAKER.match(said)
-            if held and (speaker or is_closed(held)):
-                ended.append(held)
-                held = ""
-            held += " " + (said[speaker.end() :] if speaker else said)
+            speaker = _SPEAKER.match(line)
+            if open_text and (speaker or is_closed(open_text)):
+                paragraphs.append(open_text)
+                open_text = ""
+            open_text += " " + (line[speaker.end() :] if speaker else line)
         shown, before = spoken, _seconds(cue[2])
-    return [("paragraph", text.strip()) for text in [*ended, held] if text.strip()]
+    return [("paragraph", text.strip()) for text in [*paragraphs, open_text] if text.strip()]
 
 
 def _seconds(clock: str) -> float:

@@ -117,13 +117,13 @@ def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | Non
     named = (_NAME_AND_COLON.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
     matches = [match if match and _is_name(match["name"]) else None for match in named]
     times = Counter(match["name"] for match in matches if match)
-    again = {name for name, number in times.items() if number > 1}
-    mine = [head for head, match in zip(heads, matches, strict=True) if match and match["name"] in again]
-    base = sum(heads) if 2 * sum(mine) > len(mine) else len(lines)
-    if len(again) < 2 or len(mine) <= _FEWEST_LABELS or 3 * len(mine) < base:
+    repeated = {name for name, number in times.items() if number > 1}
+    label_heads = [head for head, match in zip(heads, matches, strict=True) if match and match["name"] in repeated]
+    base = sum(heads) if 2 * sum(label_heads) > len(label_heads) else len(lines)
+    if len(repeated) < 2 or len(label_heads) <= _FEWEST_LABELS or 3 * len(label_heads) < base:
         return [None] * len(lines)
     return [
-        _turn(line, match.end()) if match and match["name"] in again else None
+        _turn(line, match.end()) if match and match["name"] in repeated else None
         for line, match in zip(lines, matches, strict=True)
     ]
 

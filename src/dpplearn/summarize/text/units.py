@@ -154,8 +154,8 @@ def cut(text: str, budget: float, unit: Unit) -> str:
         return bisect_left(sizes, True, key=lambda n: length(before + between.join(parts[:n]), unit) > budget)
 
     words = text.split()
-    kept = most(words, "", " ")
-    head, rest = " ".join(words[:kept]), " ".join(words[kept : kept + 1])
+    n_words = most(words, "", " ")
+    head, rest = " ".join(words[:n_words]), " ".join(words[n_words : n_words + 1])
     if head and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
@@ -176,12 +176,12 @@ def share_of(budget: Budget) -> float | None:
     """
     if not isinstance(budget, str) or budget == AUTO:
         return None
-    found = _SHARE.fullmatch(budget)
-    if found is None:
+    match = _SHARE.fullmatch(budget)
+    if match is None:
         raise ValueError(
             f'budget must be a number, a share of the text such as "20%", or "auto"; found {budget!r:.60}.'
         )
-    share = float(found[1]) / 100.0
+    share = float(match[1]) / 100.0
     if not 0.0 < share <= 1.0:
         raise ValueError(f"budget must be a share above 0% and up to 100%, found {budget!r:.60}.")
     return share
@@ -225,5 +225,5 @@ def budget_in_unit(budget: Budget, unit: Unit, texts: Sequence[str], best: str) 
         words = float(lengths_with([], texts, "words").sum())
         share = suitable_words(words) / max(words, 1.0)
     least = float(lengths_with([], [best], unit)[0])
-    found = max(share * float(lengths_with([], texts, unit).sum()), least)
-    return check_budget(found if callable(unit) else max(floor(found + 1e-9), 1), unit)
+    size = max(share * float(lengths_with([], texts, unit).sum()), least)
+    return check_budget(size if callable(unit) else max(floor(size + 1e-9), 1), unit)

@@ -123,8 +123,8 @@ def _find_words(text: str) -> tuple[str, ...]:
     text = text.lower()
     if "," in text:
         text = _THOUSANDS.sub("", text)
-    found: list[str] = pattern.findall(text.replace("_", " "))
-    return tuple(word[:-2].removesuffix(".") if word.endswith("'s") else word for word in found)
+    matches: list[str] = pattern.findall(text.replace("_", " "))
+    return tuple(word[:-2].removesuffix(".") if word.endswith("'s") else word for word in matches)
 
 
 _WORDS = Memory(_find_words)  # the same stretches between white space come again and again
@@ -181,8 +181,8 @@ def word_lists(file: str) -> dict[str, frozenset[str]]:
     True
     """
     data = resources.files("dpplearn.summarize").joinpath("data", f"{file}.txt").read_text(encoding="utf-8")
-    found = re.findall(r"^(\w[\w ]*):((?:.*\n )*.*)", data, re.MULTILINE)
-    return {name: frozenset(word.replace("_", " ") for word in listed.split()) for name, listed in found}
+    lists = re.findall(r"^(\w[\w ]*):((?:.*\n )*.*)", data, re.MULTILINE)
+    return {name: frozenset(word.replace("_", " ") for word in listed.split()) for name, listed in lists}
 
 
 DATES = frozenset().union(*(word_lists("abbreviations")[name] for name in ("months", "days", "calendar")))
@@ -202,27 +202,27 @@ def foreign_language(texts: Iterable[str]) -> str | None:
     >>> foreign_language(["The river rose in the night, and the town was cut off. "] * 9)
     """
     texts = list(texts)[:30]
-    found = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
-    letters = Counter(filter(str.isalpha, "".join(found)))
+    tokens = words("\n".join(text[: _LOOKED_AT // len(texts)] for text in texts))
+    letters = Counter(filter(str.isalpha, "".join(tokens)))
     other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
     if letters.total() >= 4 * _ENOUGH_WORDS and 2 * other.total() > letters.total():
         script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
         return "Chinese characters" if script == "CJK" else f"{script.title()} script"
-    if len(found) < _ENOUGH_WORDS:
+    if len(tokens) < _ENOUGH_WORDS:
         return None
-    counts = Counter(found)
+    counts = Counter(tokens)
     small = {
         name: [counts[word] for word in listed & counts.keys()] for name, listed in word_lists("small-words").items()
     }
     english = sum(small.pop("English"))
     best = max(small, key=lambda name: sum(small[name]))
     # a language's small words are a quarter of its text and more; names ("Los", "van der") are few different ones
-    if len(small[best]) >= 6 and sum(small[best]) >= max(0.1 * len(found), 1.5 * english):
+    if len(small[best]) >= 6 and sum(small[best]) >= max(0.1 * len(tokens), 1.5 * english):
         return best
     accented = sum(
         k for word, k in counts.items() if len(word) > 1 and not word.isascii() and all(map(_is_latin, word))
     )
-    if accented >= 0.25 * len(found) and english < 0.02 * len(found):  # Vietnamese, Latvian, Icelandic, ...
+    if accented >= 0.25 * len(tokens) and english < 0.02 * len(tokens):  # Vietnamese, Latvian, Icelandic, ...
         return "another language"
     return None
 
@@ -245,6 +245,6 @@ def listed_language(language: str | None, texts: Iterable[str] = ()) -> str | No
     >>> listed_language("fr"), listed_language(None, ["A short text."]), listed_language("basque")
     ('French', 'English', None)
     """
-    found = normal_language(language) or foreign_language(texts) or ENGLISH
-    name = "Hindi" if found == "Devanagari script" else found.title()
+    spoken = normal_language(language) or foreign_language(texts) or ENGLISH
+    name = "Hindi" if spoken == "Devanagari script" else spoken.title()
     return name if name in word_lists("leaning-words") else None

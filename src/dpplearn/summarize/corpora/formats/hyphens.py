@@ -80,12 +80,12 @@ def unwrapped(text: str) -> str:
     if _LINE_END.search(text) and _CUT.search(text):
         hyphens = Hyphens(text.splitlines())
 
-        def joined(found: re.Match[str]) -> str:
-            head, mark, end, tail, rest, space = found.groups()
+        def joined(match: re.Match[str]) -> str:
+            head, mark, end, tail, rest, space = match.groups()
             if tail in _LINKS:  # "pre- and post-war"
-                return found[0]
+                return match[0]
             whole = hyphens.join([head + (SOFT if mark == SOFT else "-"), tail])
             return f"{whole}{rest}{end if space else ''}"
 
         text = _CUT.sub(joined, text)
-    return _QUOTATION.sub(lambda found: _LINE_MARK.sub(" ", found[0]), text) if "\n>" in text else text
+    return _QUOTATION.sub(lambda match: _LINE_MARK.sub(" ", match[0]), text) if "\n>" in text else text

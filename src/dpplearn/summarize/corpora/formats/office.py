@@ -68,11 +68,11 @@ def read_docx(package: Package, file: DocumentFile) -> Document:
     return Document.of_blocks(file.name, parts, title or package.title("docProps/core.xml"))
 
 
-def as_heading(found: re.Match[str]) -> str:
+def as_heading(match: re.Match[str]) -> str:
     """Make a heading of a short line in bold without a stop, as many writers do."""
-    words = re.sub("<[^>]*>", "", found[1]).strip()
+    words = re.sub("<[^>]*>", "", match[1]).strip()
     short = bool(words) and len(words.split()) <= WORDS_OF_HEADING and words[-1] not in STOPS + ",;:"
-    return f"<h2>{found[1]}</h2>" if short else found[0]
+    return f"<h2>{match[1]}</h2>" if short else match[0]
 
 
 def read_odt(package: Package, name: str) -> Document:

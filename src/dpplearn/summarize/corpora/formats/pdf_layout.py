@@ -138,10 +138,10 @@ def usual_size(sized: Iterable[tuple[float, str]]) -> float:
 
 def lines_of(pages: list[list[Word]]) -> list[Line]:
     """All lines of a document, in the order in which they are read."""
-    kept = without_edges([rows_of(words) for words in pages])
-    sure = Counter(x for rows in kept for x in columns(rows, frozenset())[1])
+    pages_of_rows = without_edges([rows_of(words) for words in pages])
+    sure = Counter(x for rows in pages_of_rows for x in columns(rows, frozenset())[1])
     known = frozenset(x for x, times in sure.items() if PAGE_SHARE * times >= len(pages))
-    in_order = [(page, column) for page, rows in enumerate(kept) for column in columns(rows, known)[0]]
+    in_order = [(page, column) for page, rows in enumerate(pages_of_rows) for column in columns(rows, known)[0]]
     return [line for number, (page, column) in enumerate(in_order) for line in column_lines(column, page, number)]
 
 
@@ -301,7 +301,8 @@ def leads_on(above: Line, below: Line) -> bool:
 
 def name_kinds(groups: list[Group], body: float) -> None:
     """Say of each group what it is by itself."""
-    bold_is_rare = sum(len(group.text) for group in groups if group.bold) < 0.5 * sum(len(one.text) for one in groups)
+    n_bold = sum(len(group.text) for group in groups if group.bold)
+    bold_is_rare = n_bold < 0.5 * sum(len(group.text) for group in groups)
     for group in groups:
         text, few = group.text, len(group.lines) <= HEADING_LINES
         bold = bold_is_rare and group.bold and group.size >= SMALL * body and not text.endswith((".", ",", ";"))
@@ -354,15 +355,19 @@ def name_front_and_references(groups: list[Group], front: bool) -> None:
 
 def joined_over_columns(groups: list[Group]) -> list[Group]:
     """Join a paragraph to its rest in the next column, past what is set at the head or foot of it."""
-    kept: list[Group] = []
-    held: Group | None = None
+    joined: list[Group] = []
+    open_group: Group | None = None
     for group in groups:
         if group.kind not in ("caption", "row", "footnote", "navigation"):
-            if held is not None and group.kind == "paragraph" and abs(group.size - held.size) <= 0.08 * held.size:
-                above, below = held.lines[-1], group.lines[0]
+            if (
+                open_group is not None
+                and group.kind == "paragraph"
+                and abs(group.size - open_group.size) <= 0.08 * open_group.size
+            ):
+                above, below = open_group.lines[-1], group.lines[0]
                 if below.column != above.column and leads_on(above, below):
-                    held.lines = held.lines + group.lines
+                    open_group.lines = open_group.lines + group.lines
                     continue
-            held = group if group.kind in ("paragraph", "item") else None
-        kept.append(group)
-    return kept
+            open_group = group if group.kind in ("paragraph", "item") else None
+        joined.append(group)
+    return joined
