@@ -1,4 +1,4 @@
-"""The same call chooses the same set, whatever holds the data; and every decoder keeps all limits, by brute force."""
+"""The same call chooses the same set, whatever holds the data."""
 
 import copy
 import gc
