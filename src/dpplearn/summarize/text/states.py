@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpplearn.summarize.text.tolls import tolls
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import word_lists, words
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NEWS_DAYS = frozenset([*DAYS, "today", "yesterday", "tonight"])  # nearly every news story has one of these words
@@ -33,6 +33,7 @@ _UNSETTLED = re.compile(  # states of people that do not last
 )
 Mask: TypeAlias = npt.NDArray[np.bool_]
 FEWEST_DOCUMENTS = 3  # in fewer documents without a date, no announcement counts as past
+_SHORT = 9  # words: a sentence of fewer seldom names its event, which the first sentence of its document does
 _FEWEST_COMMON_WORDS = 2  # sentences that share fewer words count the victims of different events
 
 
@@ -99,8 +100,12 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     >>> corrected(["Ten people died in the Brenn flood.", "The Brenn flood killed 14."], days, [0, 1]).tolist()
     [True, False]
     """
-    out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
+    first, small = first_sentences(documents), word_lists("small-words")["English"]
+    out, leads = np.zeros(len(texts), np.bool_), {*first.values()}
     counts = [(i, victims, set(words(texts[i]))) for i in range(len(texts)) if (victims := tolls(texts[i]))]
+    for i, _, tokens in counts:
+        if len(tokens) < _SHORT:
+            tokens |= {*words(texts[first[documents[i]]])} - small
     undated = [count for count in counts if count[0] in leads and times[count[0]] is None and "dead" in count[1]]
     largest = sorted(undated, key=lambda count: count[1]["dead"].number)[-1:]
     for i, victims, tokens in counts:
