@@ -161,7 +161,7 @@ def why_not_alone(
             return Lack.OF_ITSELF
         if WORD_SETS["verbs"].isdisjoint(tokens) and not _ASSIGNED.match(text):
             traits = PieceTraits(text)
-            if traits.english and not (traits.verbs or traits.maybe or traits.past):
+            if traits.english and not (traits.verbs or traits.may_have_verb or traits.has_past):
                 return Lack.NO_VERB
     return Lack.LEANS if leans(text, language, tokens) else None
 

@@ -60,10 +60,11 @@ def passes(text: str) -> bool:
 
 
 def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which of the sentences that say what was to come or how people were (`passes`) are out of date.
+    """Which sentences say what was still to come or how people were (`passes`), and are out of date.
 
-    Such a sentence is if another document is of a later day. In three or more documents without dates, every
-    announcement is, unless half of the documents begin with one: then the event itself is still to come.
+    Such a sentence is out of date if its document has a date and another document is of a later day. In three or more
+    documents without dates, every announcement is out of date, unless half of them begin with one: then the event
+    itself is still to come.
 
     Examples
     --------
@@ -110,11 +111,8 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     largest = sorted(undated, key=lambda count: count[1]["dead"].number)[-1:]
     for i, victims, tokens in counts:
         for j, later_victims, later_tokens in largest if times[i] is None else counts:
-            if (
-                documents[i] == documents[j]
-                or not _may_be_later(times[i], times[j])
-                or len(tokens & later_tokens) < _FEWEST_COMMON_WORDS
-            ):
+            is_later = documents[i] != documents[j] and _may_be_later(times[i], times[j])
+            if not is_later or len(tokens & later_tokens) < _FEWEST_COMMON_WORDS:
                 continue
             for fate in victims.keys() & later_victims.keys() if times[i] is not None else victims.keys() & {"dead"}:
                 out[i] |= victims[fate].is_corrected_by(later_victims[fate], j in leads or fate == "missing")
@@ -122,5 +120,5 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
 
 
 def _may_be_later(time: datetime | None, other: datetime | None) -> bool:
-    """Whether a document of the second time is later; without times it may be."""
+    """Whether the other time is of a later day; two unknown times may be."""
     return time is other if time is None or other is None else other.date() > time.date()

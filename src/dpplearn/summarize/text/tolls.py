@@ -87,9 +87,7 @@ def tolls(text: str) -> dict[str, Toll]:
     80000
     """
     largest: dict[str, Toll] = {}
-    if not any(
-        map(text.lower().__contains__, _TOLL_PARTS)
-    ):  # this is quicker than the patterns, which few sentences match
+    if not any(map(text.lower().__contains__, _TOLL_PARTS)):  # quicker than the patterns, which few sentences match
         return largest
     for fate, patterns in _TOLLS.items():
         for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
