@@ -36,10 +36,7 @@ _HEADS = {  # a text is of a kind if at least so many different matches begin it
         2,
         re.compile(r"^\W*[0-9.]*\W*(abstract|summary|references|bibliography)\b", re.IGNORECASE | re.MULTILINE),
     ),
-    "law": (
-        3,
-        re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE),
-    ),
+    "law": (3, re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE)),
 }
 
 
