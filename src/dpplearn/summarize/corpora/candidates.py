@@ -170,7 +170,7 @@ def rank_piece(pieces: list[tuple[str, Piece]], i: int) -> tuple[int, str]:
         return (TITLE if is_sentence(text) else LABEL), "kind"
     if piece.kind not in RUNNING:
         return REST, "kind"
-    if not is_sentence(text, among=not piece.is_whole and is_closed(text)):
+    if not is_sentence(text, in_paragraph=not piece.is_whole and is_closed(text)):
         letters, signs = sum(map(str.isalpha, text)), sum(not c.isspace() for c in text)
         return (FRAGMENT if count_words(text) >= 3 and letters > 0.7 * signs else REST), "no-sentence"
     if piece.kind == "item":

@@ -1,8 +1,8 @@
 """The rules that say which parts of an English sentence may be dropped, for summaries with shorter sentences.
 
-A rule is a pattern and a test of each match. The pattern's group `cut` is dropped, and the rest must read well with no
-word changed. Light rules drop parts that carry little: who says so, connectives, asides in parentheses, weekdays. Heavy
-rules drop details: relative clauses, appositions, second clauses.
+A rule is a pattern and a test of each match. The part that matches the group `cut` is dropped, if the rest reads well
+without a change of words. Light rules drop parts that say little: sources, connectives, asides in parentheses,
+weekdays. Heavy rules drop details: relative clauses, appositions, second clauses.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import NamedTuple, TypeAlias
 
 from dpplearn.summarize.text.words import word_lists
 
-Found: TypeAlias = re.Match[str]
+Match: TypeAlias = re.Match[str]
 CUT_WORDS = word_lists("cut-words")
 _ENGLISH_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
+_VERB = re.compile(  # words that look like a finite verb: attended, we use, they also say, realizes
     r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:izes|ifies)\b"
 )
 
 
 class Rule(NamedTuple):
-    """A pattern to look for, and a test that a match must pass; a `heavy` rule drops details."""
+    """A pattern to look for, and the test that a match must pass; a `heavy` rule drops details."""
 
     name: str
     pattern: re.Pattern[str]
-    holds: Callable[[Found], bool]
+    holds: Callable[[Match], bool]
     heavy: bool
 
 
@@ -39,7 +39,7 @@ _BREAK = re.compile(r"[,;:–—]")
 
 def any_of(name: str) -> str:
     """A pattern that matches any word of a list, the longest first."""
-    return f"(?:{'|'.join(sorted(map(re.escape, CUT_WORDS[name]), key=lambda one: (-len(one), one)))})"
+    return f"(?:{'|'.join(sorted(map(re.escape, CUT_WORDS[name]), key=lambda word: (-len(word), word)))})"
 
 
 def words_in(text: str) -> list[str]:
@@ -70,7 +70,7 @@ def is_clause(text: str) -> bool:
 
 
 def is_source(who: str, *, named: bool = False) -> bool:
-    """Whether this source reports facts: officials, agencies, papers; if `named`, also anybody who has a name.
+    """Whether a source reports facts: officials, agencies, papers, and if `named`, also anybody with a name.
 
     Examples
     --------
@@ -87,67 +87,67 @@ def is_report(statement: str) -> bool:
     return not has_any(statement, "persons", "judging") and re.search(r"[\"“”‘«]|(?<!\w)'", statement) is None
 
 
-def _before(found: Found) -> str:
-    return found.string[: found.start("cut")]
+def _before(match: Match) -> str:
+    return match.string[: match.start("cut")]
 
 
-def _after(found: Found) -> str:
-    return found.string[found.end("cut") :]
+def _after(match: Match) -> str:
+    return match.string[match.end("cut") :]
 
 
-def _next(found: Found) -> str:
+def _next_word(match: Match) -> str:
     """The first word after the cut."""
-    return next(iter(words_in(_after(found)[:40])), "")
+    return next(iter(words_in(_after(match)[:40])), "")
 
 
-def is_aside(found: Found) -> bool:
-    """Whether parentheses only explain the noun before them: not (a), f(x), "as in (Lee, 2001)" or a useful acronym."""
-    before, inside = _before(found), found["inside"].strip()
-    noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
-    if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
+def is_aside(match: Match) -> bool:
+    """Whether parentheses only explain the noun before them, not (a), f(x), "as in (Lee, 2001)" or a used acronym."""
+    before, inside = _before(match), match["inside"].strip()
+    noun, tokens = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
+    if not noun or not tokens or _FORMULA.search(match.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
         return False
     if noun in CUT_WORDS["governing"] or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
         return False
-    if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
+    if tokens[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(tokens):
         return False
     if inside.isupper() and len(inside) > 1:
-        return not re.search(rf"\b{re.escape(inside)}", _after(found))
-    return "." in inside or any(len(word) > 2 for word in said)
+        return not re.search(rf"\b{re.escape(inside)}", _after(match))
+    return "." in inside or any(len(word) > 2 for word in tokens)
 
 
-def opens_clause(found: Found) -> bool:
-    """Whether the rest is a sentence: it has a verb before its next comma, and begins like a clause."""
-    first, word = _BREAK.split(_after(found), maxsplit=1)[0], _next(found)
+def opens_clause(match: Match) -> bool:
+    """Whether the rest is a sentence: it begins like a clause and has a verb before its first comma."""
+    first, word = _BREAK.split(_after(match), maxsplit=1)[0], _next_word(match)
     if not is_clause(first) or re.match(rf"{DAY}|{MONTH}", first):
         return False
     return not any(word in CUT_WORDS[name] for name in ("subordinators", "finite", "no heads"))
 
 
-def says_who(found: Found) -> bool:
-    """Whether the cut names the source of a plain report, and no "they" in the rest means that source."""
-    in_front, named = found.start("cut") == 0, "ccording to" in found["cut"]
-    statement = _after(found) if in_front else _before(found)
+def says_who(match: Match) -> bool:
+    """Whether the cut names the source of a plain report, and no "they" in the rest can mean that source."""
+    in_front, named = match.start("cut") == 0, "ccording to" in match["cut"]
+    statement = _after(match) if in_front else _before(match)
     if in_front and not named and re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", statement):
         return False
-    whole = opens_clause(found) if in_front else is_clause(statement)
-    return whole and is_report(statement) and is_source(found["who"], named=named)
+    whole = opens_clause(match) if in_front else is_clause(statement)
+    return whole and is_report(statement) and is_source(match["who"], named=named)
 
 
-def leads_in(found: Found) -> bool:
-    """Whether the cut is a clause or phrase in front of a main clause that has a subject of its own."""
-    first = _next(found)
-    return opens_clause(found) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
+def leads_in(match: Match) -> bool:
+    """Whether the cut is a clause or phrase in front of a main clause with its own subject."""
+    first = _next_word(match)
+    return opens_clause(match) and first not in CUT_WORDS["pointing"] and not first.endswith(("ed", "ing"))
 
 
-def closes_before_verb(found: Found) -> bool:
+def closes_before_verb(match: Match) -> bool:
     """Whether the cut stands between the subject and the verb of the sentence, and no verb follows a later comma.
 
-    After a name at the head of a sentence the cut has no verb itself: "Ann Lee, the mayor of Oslo, said".
+    After a name at the beginning of a sentence, the cut must have no verb: "Ann Lee, the mayor of Oslo, said".
     """
-    others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
-    if "name" in found.groupdict() and (has_any(found["cut"], "finite") or " and " in _before(found)):
+    others = re.findall(r", (?:and |or )?([\w’']+)", _after(match))
+    if "name" in match.groupdict() and (has_any(match["cut"], "finite") or " and " in _before(match)):
         return False
-    return is_clause(_next(found)) and is_subject(_before(found)) and not any(has_any(one, "finite") for one in others)
+    return is_clause(_next_word(match)) and is_subject(_before(match)) and not has_any(" ".join(others), "finite")
 
 
 def is_subject(before: str) -> bool:
@@ -160,43 +160,43 @@ def is_subject(before: str) -> bool:
     return bool(part.strip()) and not has_any(part, "finite")
 
 
-def ends_plainly(found: Found) -> bool:
-    """Whether the cut ends the sentence after a whole clause, and is one part: no verb follows a comma in it."""
-    before, (_, *others) = _before(found), found["cut"].lstrip(" ,").split(",")
+def ends_plainly(match: Match) -> bool:
+    """Whether the cut ends the sentence after a whole clause, and has no verb after a comma."""
+    before, (_, *others) = _before(match), match["cut"].lstrip(" ,").split(",")
     *leading, last = _BREAK.split(before)
     hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
-    if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(found.string):
+    if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(match.string):
         return False
     if not leading and words_in(before)[0] in CUT_WORDS["subordinators"] | {"according"}:
         return False
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
     goes_on = r" (?:that|who|which|but|so|or|to|where|when|as|while)\b"
-    return not any(has_any(one, "finite") or re.match(goes_on, one) for one in others)
+    return not any(has_any(part, "finite") or re.match(goes_on, part) for part in others)
 
 
-def is_second_clause(found: Found) -> bool:
-    """Whether the cut is a second clause with its own subject, and not the last of several or one of two."""
-    before, cut = _before(found), found["cut"]
+def is_second_clause(match: Match) -> bool:
+    """Whether the cut is a second clause with its own subject, but not one of a pair or the last of several."""
+    before, cut = _before(match), match["cut"]
     if ("," in before and words_in(before)[0] not in CUT_WORDS["subordinators"]) or re.search(r"[;:]", before):
         return False
     of_several = re.search(r"\b(?:others?|latter|second|and so)\b|^; and\b", cut)
     if of_several or re.search(r"\b(?:between|both|one)\b", before):
         return False
-    return ends_plainly(found) and has_any(cut, "finite")
+    return ends_plainly(match) and has_any(cut, "finite")
 
 
-def is_passing_day(found: Found) -> bool:
-    """Whether the day only says when something happened: it is not the news itself, nor the first of two days."""
-    before = _before(found)
-    if not before[-1:].isalnum() or re.search(r", \w+$", before) or has_any(found.string, "kept", "coming"):
+def is_passing_day(match: Match) -> bool:
+    """Whether the day only says when something happened: it is neither the news itself nor the first of two days."""
+    before = _before(match)
+    if not before[-1:].isalnum() or re.search(r", \w+$", before) or has_any(match.string, "kept", "coming"):
         return False
-    return words_in(before)[-1] not in CUT_WORDS["dated"] and (is_clause(before) or is_clause(_after(found)[:40]))
+    return words_in(before)[-1] not in CUT_WORDS["dated"] and (is_clause(before) or is_clause(_after(match)[:40]))
 
 
-def is_also(found: Found) -> bool:
-    """Whether "also" answers no "not only"."""
-    return "not only" not in found.string.lower()
+def is_also(match: Match) -> bool:
+    """Whether no "not only" needs the "also"."""
+    return "not only" not in match.string.lower()
 
 
 DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
@@ -207,6 +207,7 @@ MONTH = (
 YEAR = r"(?:19|20)[0-9]{2}"
 DATE = rf"(?:{MONTH} [0-3]?[0-9](?:, {YEAR})?|[0-3]?[0-9](?:st|nd|rd|th)? {MONTH}(?: {YEAR})?)"
 NAME = r"[A-Z][\w’'-]*\.?"
+NAME_IN_FRONT = rf"^(?P<name>(?:{NAME} ){{0,4}}{NAME})"
 WHO = r"(?P<who>(?:[^\s,;:()\"“”]+ ){0,5}[^\s,;:()\"“”]+)"
 WHEN = rf"(?:(?: on| late| early| late on| earlier)? (?:{DAY}|today|yesterday)| on {DATE})"
 STATED = r"(?: in a (?:\w+ )?(?:statement|report|release)| in (?:its|their) (?:\w+ )?report)"
@@ -216,12 +217,13 @@ TIME = (  # in front of a sentence
 )
 SIGNPOST = r"(?:(?:Note|Notice|Recall|Observe|We (?:also )?note) that|In this (?:paper|article|section|study|report),)"
 END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
-# after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
+# follows a day that may go, but not the first of two days or a part of "on Friday night", "on Friday the 13th"
 FREE = (
     r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
     r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
 )
 INCLUDING = r"including|such as(?! they\b)|especially|particularly"
+KNOWN_AS = r"(?:also )?known as|located|based"
 CLAUSE_REST = r"\s[^;:()]{3,200}?"
 A_THING = r"(?:an?|the|his|her|its|one of)"
 SUBJECT = r"(?:the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*)"
@@ -244,17 +246,17 @@ def final(part: str) -> str:
 
 @cache
 def english_rules() -> tuple[Rule, ...]:
-    """The rules, in the order in which they are tried: light ones, then heavy ones."""
-    said = any_of("reporting")
-    told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
-    light: list[tuple[str, str, Callable[[Found], bool]]] = [
+    """The rules, light ones first."""
+    reports = any_of("reporting")
+    told_whom = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
+    light: list[tuple[str, str, Callable[[Match], bool]]] = [
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
-        ("attribution", final(rf"{WHO}(?:, {NAME}(?: {NAME}){{1,3}},)? {said}{WHEN}?{STATED}?{WHEN}?"), says_who),
-        ("attribution", middle(rf"{WHO} {said}{WHEN}?{STATED}?"), says_who),
-        ("attribution", final(rf"{said} {WHO}{WHEN}?"), says_who),
+        ("attribution", final(rf"{WHO}(?:, {NAME}(?: {NAME}){{1,3}},)? {reports}{WHEN}?{STATED}?{WHEN}?"), says_who),
+        ("attribution", middle(rf"{WHO} {reports}{WHEN}?{STATED}?"), says_who),
+        ("attribution", final(rf"{reports} {WHO}{WHEN}?"), says_who),
         ("according to", final(r"according to (?P<who>[^;:()]{2,160})"), says_who),
         ("according to", front(r"According to (?P<who>[^,;:()]{2,80}),"), says_who),
-        ("said that", front(rf"{WHO} (?:{said}|{told}){WHEN}? that"), says_who),
+        ("said that", front(rf"{WHO} (?:{reports}|{told_whom}){WHEN}? that"), says_who),
         ("connective", front(rf"(?i:{any_of('connectives')}),"), opens_clause),
         ("connective", front(r"(?:But|And|So)") + rf"(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
         ("signpost", front(SIGNPOST), opens_clause),
@@ -263,27 +265,16 @@ def english_rules() -> tuple[Rule, ...]:
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
         ("also", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
     ]
-    heavy: list[tuple[str, str, Callable[[Found], bool]]] = [
+    heavy: list[tuple[str, str, Callable[[Match], bool]]] = [
         ("relative", middle(r"(?:who|which|whose)\s[^;:()]{3,160}?"), closes_before_verb),
         ("relative", final(rf"(?:(?:\w+ of )?(?:who|which|whom)|whose|where){CLAUSE_REST}"), ends_plainly),
-        (
-            "apposition",
-            rf"^(?P<name>(?:{NAME} ){{0,4}}{NAME})" + middle(rf"{A_THING} [^,;:()]{{3,90}}"),
-            closes_before_verb,
-        ),
-        (
-            "included",
-            middle(rf"(?:{INCLUDING}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}}"),
-            closes_before_verb,
-        ),
+        ("apposition", NAME_IN_FRONT + middle(rf"{A_THING} [^,;:()]{{3,90}}"), closes_before_verb),
+        ("included", middle(rf"(?:{INCLUDING}|{KNOWN_AS})\s[^,;:()]{{2,90}}"), closes_before_verb),
         ("included", final(rf"(?:{INCLUDING}|as well as|along with|among them){CLAUSE_REST}"), ends_plainly),
         ("participle", final(rf"(?:thus |thereby |also |then )?{any_of('participles')}{CLAUSE_REST}"), ends_plainly),
         ("second clause", rf"(?P<cut>(?:\s?,\sand\s{SUBJECT}\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
         ("in front", front(rf"{any_of('in front')}\s[^,;:()]{{3,120}},"), leads_in),
         ("clause", final(rf"{any_of('clauses')}{CLAUSE_REST}"), ends_plainly),
     ]
-    return tuple(
-        Rule(name, re.compile(pattern), holds, rules is heavy)
-        for rules in (light, heavy)
-        for name, pattern, holds in rules
-    )
+    rules = [(*rule, False) for rule in light] + [(*rule, True) for rule in heavy]
+    return tuple(Rule(name, re.compile(pattern), holds, is_heavy) for name, pattern, holds, is_heavy in rules)

@@ -1,8 +1,7 @@
-"""Tells sentences from the other pieces of a document: headings, slugs, captions, courtesies, and what a page says of
-itself. A piece that is no sentence is not a candidate for a summary.
+"""Tells sentences from other pieces of a document: headings, slugs, captions, courtesies, and page furniture.
 
-The rules use the word lists in data/sentence-words.txt. A language without a list is judged by what can be seen without
-words: how a piece ends, its length, its letters, figures, signs and capitals.
+Only a sentence is a candidate for a summary. The rules use the word lists in data/sentence-words.txt. Pieces in a
+language without lists are judged by their length, their end, and their letters, figures, signs and capitals.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import NOTE, SINGLE, word_lists, words
 
 WORD_SETS = word_lists("sentence-words")
-_LONGEST_WORDS = {  # of each phrase the longest word: most sentences have none of these
+_LONGEST_WORDS = {  # the longest word of each phrase; most sentences have none of these
     name: frozenset(max(words(phrase), key=len) for phrase in WORD_SETS[name]) for name in ("furniture", "of itself")
 }
 SMALL_ENGLISH = word_lists("small-words")["English"]
 _NUMBERED = word_lists("abbreviations")["numbered"]
-# after these words they are no verbs: "of broken parts", "things to do"
+# forms that are not verbs after certain words: "of broken parts", "things to do"
 _NO_VERBS = dict.fromkeys(WORD_SETS["before nouns"], WORD_SETS["participles"]) | {"to": WORD_SETS["infinitives"]}
 QUESTION_MARKS = "?؟？;\u037e"
-_LONG_PIECE = 9  # words from which on a closed piece is a sentence, whatever its words
-FEWEST_ALONE, FEWEST_IN_ITEM = 8, 5  # words of a sentence that is chosen by itself, and of an item of a list
-_LONGEST_COURTESY = 10  # words of a greeting, of thanks or of a farewell
-CLIPPED = 600  # characters that are looked at, half of them at either end
+_LONG_PIECE = 9  # a piece of at least so many words that ends with a stop is a sentence
+FEWEST_ALONE, FEWEST_IN_ITEM = 8, 5  # a sentence, or an item of a list, with fewer words is not chosen by itself
+_LONGEST_COURTESY = 10  # words; a longer piece is not a greeting, thanks or a farewell
+CLIPPED = 600  # characters: of a longer text, only the first and the last 300 count
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
@@ -50,15 +49,15 @@ _FIGURE = re.compile(r"\S*[0-9]\S*")
 _IDEOGRAPH = re.compile(f"[{SINGLE}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _PAST = re.compile(r"[a-z]+[^\We]ed$")
-_EAST_VERB = re.compile(  # what Japanese, Korean and Chinese sentences end with, and verbs and particles in them
+_EAST_VERB = re.compile(  # endings of Japanese, Korean and Chinese sentences, and verbs and particles, also Thai ones
     r"(?:[たるだすんかよねうくい다요까죠네해])[。.！!？?…」』）)\"'”]*$"
     r"|[了是在有将被会说为吗呢不没把让就都也已能要可到来去因于]|表示|ได้|ถูก|จะ|ว่า|มี|ไม่|เป็น|แล้ว|ให้|ของเรา|ต้อง"
 )
 
 
-def is_furniture(text: str, said: Sequence[str] | None = None, kind: str = "furniture") -> bool:
-    """Whether a page or program speaks of itself in a piece; for kind "of itself", a meeting or a paper does."""
-    if _LONGEST_WORDS[kind].isdisjoint(words(text) if said is None else said):  # most sentences
+def is_furniture(text: str, tokens: Sequence[str] | None = None, kind: str = "furniture") -> bool:
+    """Whether a page or program speaks of itself in a piece; with kind "of itself", a meeting or a paper does."""
+    if _LONGEST_WORDS[kind].isdisjoint(words(text) if tokens is None else tokens):  # most sentences
         return False
     lower = text.lower()
     return any(re.search(rf"\b{phrase}\b", lower) for phrase in filter(lower.__contains__, WORD_SETS[kind]))
@@ -76,38 +75,37 @@ def counted_words(text: str) -> int:
 
 
 class PieceTraits:
-    """What can be seen of a piece of text without the bullet or label before it."""
+    """What a piece of text looks like without the bullet or label before it."""
 
     def __init__(self, text: str) -> None:
         label = _LABEL.match(text)
         self.body = body = clipped(text[label.end() :] if label else text)
         self.closed, self.n = is_closed(body), counted_words(body)
-        # without the danda as some type it, and without addresses
+        # without web addresses, and without a danda that was typed as |
         plain = _WEB_ADDRESS.sub("", body.rstrip("| ") if self.closed else body)
-        self.words = said = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
-        self.first = said[0] if said and not plain[:1].isdigit() else ""
+        self.words = tokens = _ALL_LETTERS.findall(plain.lower().replace("’", "'"))
+        self.first = tokens[0] if tokens and not plain[:1].isdigit() else ""
         unspaced = 0 if body.isascii() else len(UNSPACED.findall(body)) + 9 * len(_HANGUL.findall(body))
         self.east = unspaced > 0.3 * len("".join(body.split()))
-        self.other = not self.east and said[:1] > ["\u0370"]  # in another script than Latin, with spaces
-        # shares: of letters and figures in what is no space, of words with a figure, of capitals after the first word
+        self.other_script = not self.east and tokens[:1] > ["\u0370"]  # a script with spaces that is not Latin
+        # shares: letters and figures among characters, words with a figure, capitalized words after the first word
         self.letters = sum(map(str.isalnum, plain)) / max(len("".join(plain.split())), 1)
         self.figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
         cased = [word[0] for word in _ALL_LETTERS.findall(plain) if word[0].isupper() or word[0].islower()]
         self.capitals = 0.0 if plain.isupper() else sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
         self.signs = len(_SIGNS.findall(plain))
-        self.small = plain.lstrip("\"'“«(")[:1].islower()
-        self.english, self.subject = (not known.isdisjoint(said) for known in (SMALL_ENGLISH, WORD_SETS["subjects"]))
-        # how many words are surely verbs (none in "of broken parts" and "things to do"); whether one may be finite, or
-        # has the ending of the past, as participles do
-        pairs = [*pairwise(["", *said])]
+        self.starts_small = plain.lstrip("\"'“«(")[:1].islower()
+        self.english, self.subject = (not known.isdisjoint(tokens) for known in (SMALL_ENGLISH, WORD_SETS["subjects"]))
+        # the number of words that are surely verbs; whether a word may be a finite verb; whether a word ends in "ed"
+        pairs = [*pairwise(["", *tokens])]
         self.verbs = sum(b in WORD_SETS["verbs"] and b not in _NO_VERBS.get(a, ()) for a, b in pairs)
-        self.maybe = any(b in WORD_SETS["weak verbs"] and a != "to" for a, b in pairs[1:])
-        self.maybe |= "we" in said[:-1] and len(said) >= FEWEST_ALONE  # "we estimate", "then we paint"
-        self.past = any(map(_PAST.match, said))
+        self.may_have_verb = any(b in WORD_SETS["weak verbs"] and a != "to" for a, b in pairs[1:])
+        self.may_have_verb |= "we" in tokens[:-1] and len(tokens) >= FEWEST_ALONE  # "we estimate", "then we paint"
+        self.has_past = any(map(_PAST.match, tokens))
 
 
-def is_sentence(text: str, among: bool = False) -> bool:
-    """Whether a text on one line is a sentence; `among` says that its paragraph has other sentences.
+def is_sentence(text: str, in_paragraph: bool = False) -> bool:
+    """Whether a text on one line is a sentence; `in_paragraph` says that its paragraph has other sentences.
 
     Examples
     --------
@@ -121,45 +119,45 @@ def is_sentence(text: str, among: bool = False) -> bool:
         return False
     furniture, n_words = is_furniture(text), count_words(text)
     if not furniture and n_words > _LONG_PIECE + 3 and is_closed(text):
-        return True  # most sentences
+        return True  # this is so for most sentences
     head, label = text.lower().replace("’", "'"), _LABEL.match(text)
     courtesy = n_words <= _LONGEST_COURTESY and any(
         greets(_ALL_LETTERS.findall(head[begin:])) for begin in {0, label.end() if label else 0}
     )
-    if courtesy or (
-        ":" in head and head.partition(":")[0] in WORD_SETS["page labels"]
-    ):  # "Thanks a lot!", "Quiz: who won?"
+    if courtesy or (":" in head and head.partition(":")[0] in WORD_SETS["page labels"]):  # "Thanks!", "Quiz: who won?"
         return False
-    look = PieceTraits(text)
-    n, verbs, closed = look.n, look.verbs, look.closed
-    long = n >= _LONG_PIECE and (closed or look.body[-1] in "\"”»’'" or (look.other and n > _LONG_PIECE + 3))
-    if (look.letters < 0.6 and not look.other) or (furniture and not (among and long)):
+    piece = PieceTraits(text)
+    n, verbs, closed = piece.n, piece.verbs, piece.closed
+    long = n >= _LONG_PIECE and (closed or piece.body[-1] in "\"”»’'" or (piece.other_script and n > _LONG_PIECE + 3))
+    if (piece.letters < 0.6 and not piece.other_script) or (furniture and not (in_paragraph and long)):
         return False
-    if look.east:
-        return closed or (n > 1 and _EAST_VERB.search(look.body) is not None)
-    if long or (closed and ((among and n > 2) or (look.body[-1] in QUESTION_MARKS and n > 1))):
+    if piece.east:
+        return closed or (n > 1 and _EAST_VERB.search(piece.body) is not None)
+    if long or (closed and ((in_paragraph and n > 2) or (piece.body[-1] in QUESTION_MARKS and n > 1))):
         return True
-    # A piece of a few words, or a line without a stop: what people type, and headlines that say what happened.
-    last = look.words[-1] if look.words else ""
+    # Short pieces and lines without a stop: people type such sentences, and headlines say what happened.
+    last = piece.words[-1] if piece.words else ""
     if n < (2 if closed else 3) or last in ("and", "or") or (n <= 4 and last in _NUMBERED):  # "Order no."
         return False
-    if look.first in WORD_SETS["starters"] and verbs < 2 and not (closed and look.subject and "," in look.body):
+    if piece.first in WORD_SETS["starters"] and verbs < 2 and not (closed and piece.subject and "," in piece.body):
         return False  # "What to expect."
-    if closed and (verbs or look.first in WORD_SETS["imperatives"]):
+    if closed and (verbs or piece.first in WORD_SETS["imperatives"]):
         return True
-    if look.capitals > 0.6 or look.figures > 0.3 or look.signs > (2 if closed or (verbs and n >= FEWEST_ALONE) else 0):
+    most_signs = 2 if closed or (verbs and n >= FEWEST_ALONE) else 0
+    if piece.capitals > 0.6 or piece.figures > 0.3 or piece.signs > most_signs:
         return False
-    if verbs or (look.subject and (look.maybe or (look.past and look.small))):  # "and nothing bad happened"
-        return n > 3 or look.subject or look.small
-    if closed and (look.maybe or look.past or look.other):
-        return n > 2 or look.subject
-    if n < (3 if closed and not look.english else 4) or (look.first in WORD_SETS["prepositions"] and n <= 5):
+    # "and nothing bad happened"
+    if verbs or (piece.subject and (piece.may_have_verb or (piece.has_past and piece.starts_small))):
+        return n > 3 or piece.subject or piece.starts_small
+    if closed and (piece.may_have_verb or piece.has_past or piece.other_script):
+        return n > 2 or piece.subject
+    if n < (3 if closed and not piece.english else 4) or (piece.first in WORD_SETS["prepositions"] and n <= 5):
         return False
-    return look.body.count(",") <= (n > 5) if closed else look.other or look.maybe
+    return piece.body.count(",") <= (n > 5) if closed else piece.other_script or piece.may_have_verb
 
 
 def may_state(text: str) -> bool:
-    """Whether a line of four words or more may be a statement whose verb no list has, as headlines are.
+    """Whether a line of four words or more may be a statement, such as a headline, whose verb is in no list.
 
     Examples
     --------
@@ -168,17 +166,20 @@ def may_state(text: str) -> bool:
     """
     if len(text.split()) < 4 or text[0].islower() or text.isupper() or text[-1] in QUESTION_MARKS or ":" in text:
         return False
-    look, heads = PieceTraits(text), WORD_SETS["list heads"]
-    if not heads.isdisjoint(look.words[:4]) and look.first in WORD_SETS["numbers"] | {""}:  # "Nine ways to tie a knot"
+    piece, heads = PieceTraits(text), WORD_SETS["list heads"]
+    if not heads.isdisjoint(piece.words[:4]) and piece.first in {
+        "",
+        *WORD_SETS["numbers"],
+    }:  # "Nine ways to tie a knot"
         return False
-    if look.first in WORD_SETS["starters"] | WORD_SETS["list heads"] | WORD_SETS["prepositions"]:
+    if piece.first in heads | WORD_SETS["starters"] | WORD_SETS["prepositions"]:
         return False
-    return look.letters >= 0.8 and look.capitals <= 0.7 and look.figures <= 0.4 and not is_furniture(text)
+    return piece.letters >= 0.8 and piece.capitals <= 0.7 and piece.figures <= 0.4 and not is_furniture(text)
 
 
-def greets(said: Sequence[str]) -> bool:
+def greets(tokens: Sequence[str]) -> bool:
     """Whether words begin with a courtesy, perhaps after an interjection."""
-    for at in range(2 if said and said[0] in WORD_SETS["interjections"] else 1):
-        if any(" ".join(said[at : at + k]) in WORD_SETS["courtesies"] for k in (1, 2, 3, 4)):
-            return said[at : at + 2] != ["thanks", "to"]
+    for at in range(2 if tokens and tokens[0] in WORD_SETS["interjections"] else 1):
+        if any(" ".join(tokens[at : at + k]) in WORD_SETS["courtesies"] for k in (1, 2, 3, 4)):
+            return tokens[at : at + 2] != ["thanks", "to"]
     return False

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-LIFT = 0.6  # what is added to log q of a sentence that says what its document is read for
+LIFT = 0.6  # added to log q of a sentence that says what people read this kind of document for
 _WHEN = r"(?:[0-9]{1,2}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|the end)"
-_SAID = {
+_WANTED = {
     "talk": re.compile(
         r"\b(?:agree[sd]?|decide[sd]?|resolved|vote[sd]?|elected|decision|actions?:|task:|from now on|"
         r"propos(?:e|al)|suggest|let's|we'll|I'll|I will|we (?:will|take|keep|go|do)|ok(?:ay)? so)\b"
@@ -23,7 +23,7 @@ _SAID = {
     "law": re.compile(r"\b(?:must|shall|may|liable|fines?|prohibited|imprisonment|into force)\b"),
 }
 _INTRODUCTION = re.compile(r"^\W*[0-9.]*\W*introduction\b", re.IGNORECASE | re.MULTILINE)
-_HEADS = {  # how many of the words, at the head of a line, tell the kind
+_HEADS = {  # a text is of a kind if at least so many different matches begin its lines
     "talk": (
         2,
         re.compile(
@@ -36,10 +36,7 @@ _HEADS = {  # how many of the words, at the head of a line, tell the kind
         2,
         re.compile(r"^\W*[0-9.]*\W*(abstract|summary|references|bibliography)\b", re.IGNORECASE | re.MULTILINE),
     ),
-    "law": (
-        3,
-        re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE),
-    ),
+    "law": (3, re.compile(r"^\W*((?:§|(?i:art(?:icle|\.)|section|clause))\s?[0-9]+)\b(?! [a-z])", re.MULTILINE)),
 }
 
 
@@ -51,16 +48,16 @@ class Kind(NamedTuple):
     introduction: int = 0
 
 
-def text_kind(text: str, talk: bool = False) -> Kind | None:
-    """The kind of a document, "talk", "paper" or "law"; None for any other.
+def text_kind(text: str, is_talk: bool = False) -> Kind | None:
+    """The kind of a document, "talk", "paper" or "law", or None; `is_talk` says that it is known to be the first.
 
     Examples
     --------
     >>> text_kind("Minutes of 4 March\\nPresent: Ann, Bo\\nIt rained.").name, text_kind("The minutes are present.")
     ('talk', None)
     """
-    for kind, (least, head) in _HEADS.items():
-        if (talk and kind == "talk") or len({found.lower() for found in head.findall(text)}) >= least:
+    for kind, (fewest, head) in _HEADS.items():
+        if (is_talk and kind == "talk") or len({*map(str.lower, head.findall(text))}) >= fewest:
             begins = _INTRODUCTION.search(text) if kind == "paper" else None
-            return Kind(kind, _SAID[kind], begins.start() if begins else 0)
+            return Kind(kind, _WANTED[kind], begins.start() if begins else 0)
     return None

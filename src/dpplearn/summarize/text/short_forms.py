@@ -1,8 +1,8 @@
-"""Makes shorter forms of a sentence for summaries with `compress=True`. Only spans are dropped: no word changes.
+"""Makes shorter forms of a sentence for summaries with `compress=True`, by dropping spans. No word changes.
 
-The rules are in `cut_rules`. Whatever they say, these spans stay: parts of quotations, words on which the truth depends
-("not", "if", "unless", "allegedly"; list "kept" of data/cut-words.txt), and spans without which fewer than six words or
-no sentence would be left. The first letter becomes a capital, and a space keeps two words apart.
+The rules in `cut_rules` propose the spans. A span stays if it touches a quotation, has a word on which the truth
+depends ("not", "if", "unless", "allegedly"; list "kept" of data/cut-words.txt), or if fewer than six words or no
+sentence would be left. The first letter becomes a capital, and a space keeps two words apart.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.words import ENGLISH
 
 Span = tuple[int, int]
-_FEWEST_WORDS = 6  # words of a short form
-_MOST_CHARACTERS = 1_000  # characters of a sentence that is looked at
+_FEWEST_WORDS = 6  # a form with fewer words is not made
+_MOST_CHARACTERS = 1_000  # a longer sentence has no shorter forms
 _QUOTED = re.compile(
     r"“[^”]*”|\"[^\"]*\"|``.*?''|(?<![\w’'])[‘'](?=\w)[^’']*(?:['’]\w[^’']*)*['’](?!\w)|«[^»]*»|„[^“”]*[“”]"
 )
@@ -25,14 +25,14 @@ _LONE_QUOTE = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
 
 
 class ShortForm(NamedTuple):
-    """A shorter text, and the spans of the sentence that it leaves out."""
+    """A shorter text, and the spans of the sentence that were dropped for it."""
 
     text: str
     dropped: tuple[Span, ...]
 
 
 def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]:
-    """The shorter forms of an English sentence on one line: one by the light rules, one by all. Often there are none.
+    """The shorter forms of an English sentence on one line: one by the light rules, one by all rules, or none.
 
     Examples
     --------
@@ -45,14 +45,14 @@ def short_forms(text: str, language: str | None = None) -> tuple[ShortForm, ...]
     quoted = quotations(text) if len(text) <= _MOST_CHARACTERS and language in (None, ENGLISH) else None
     if quoted is None:
         return ()
-    found: dict[str, ShortForm] = {}
-    gone: set[int] = set()  # the places of characters that are dropped
+    forms: dict[str, ShortForm] = {}
+    dropped: set[int] = set()  # places of the dropped characters
     for heavy in (False, True):
-        gone = _cut(text, gone, quoted, heavy)
-        form = ShortForm(without(text, _spans(gone)), _spans(gone))
-        if gone and form.text != text:
-            found.setdefault(form.text, form)
-    return tuple(found.values())
+        dropped = _cut(text, dropped, quoted, heavy)
+        form = ShortForm(without(text, _spans(dropped)), _spans(dropped))
+        if dropped and form.text != text:
+            forms.setdefault(form.text, form)
+    return tuple(forms.values())
 
 
 def without(text: str, dropped: tuple[Span, ...]) -> str:
@@ -79,44 +79,42 @@ def _outside(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 def quotations(text: str) -> list[Span] | None:
     """The spans of the quotations in a text; None if a quotation mark has no partner."""
-    spans = [found.span() for found in _QUOTED.finditer(text)]
+    spans = [match.span() for match in _QUOTED.finditer(text)]
     rest = "".join(text[start:end] for start, end in _outside(text, spans))
     return None if _LONE_QUOTE.search(rest) else spans
 
 
 def _spans(places: set[int]) -> tuple[Span, ...]:
     """The runs of neighbouring places, as spans."""
-    starts, ends = (
-        (i for i in sorted(places) if i - 1 not in places),
-        (i for i in sorted(places) if i + 1 not in places),
-    )
-    return tuple((start, last + 1) for start, last in zip(starts, ends, strict=True))
+    starts = [i for i in sorted(places) if i - 1 not in places]
+    ends = [i + 1 for i in sorted(places) if i + 1 not in places]
+    return tuple(zip(starts, ends, strict=True))
 
 
-def _cut(text: str, gone: set[int], quoted: list[Span], heavy: bool) -> set[int]:
-    """The places of all characters to drop: each rule is tried on the text that the rules before it left."""
+def _cut(text: str, dropped: set[int], quoted: list[Span], heavy: bool) -> set[int]:
+    """The places of all characters to drop. Each rule is tried on what the rules before it left."""
     rules = [rule for rule in english_rules() if heavy or not rule.heavy]
-    for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
-        now, origin = _left(text, gone)
-        found = rule.pattern.search(now)
-        while found is not None:
-            begin, end = found.span("cut")
+    for rule in sorted(rules, key=lambda rule: not rule.heavy):  # after a heavy rule's cut, a light rule may match
+        left, origin = _remaining(text, dropped)
+        match = rule.pattern.search(left)
+        while match is not None:
+            begin, end = match.span("cut")
             span = origin[begin], origin[end - 1] + 1
-            more, start = gone.union(range(*span)), max(found.start(), begin) + 1
-            if rule.holds(found) and _is_safe(text, span, quoted) and _stands(without(text, _spans(more))):
-                gone, start = more, begin
-                now, origin = _left(text, gone)
-            found = rule.pattern.search(now, start)
-    return gone
+            more, start = dropped.union(range(*span)), max(match.start(), begin) + 1
+            if rule.holds(match) and _is_safe(text, span, quoted) and _is_sentence(without(text, _spans(more))):
+                dropped, start = more, begin
+                left, origin = _remaining(text, dropped)
+            match = rule.pattern.search(left, start)
+    return dropped
 
 
-def _left(text: str, gone: set[int]) -> tuple[str, Sequence[int]]:
-    """The text that is left, and the place of each of its characters in the whole."""
-    if not gone:
+def _remaining(text: str, dropped: set[int]) -> tuple[str, Sequence[int]]:
+    """The text that is left, and the place of each of its characters in the whole text."""
+    if not dropped:
         return text, range(len(text))
-    origin = [i for i in range(len(text)) if i not in gone]
+    origin = [i for i in range(len(text)) if i not in dropped]
     left = "".join(text[i] for i in origin)
-    return (left[:1].upper() + left[1:] if 0 in gone else left), origin
+    return (left[:1].upper() + left[1:] if 0 in dropped else left), origin
 
 
 def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
@@ -127,6 +125,6 @@ def _is_safe(text: str, span: Span, quoted: list[Span]) -> bool:
     return not has_any(text[start:end], "kept") and "n't" not in text[start:end].replace("’", "'")
 
 
-def _stands(left: str) -> bool:
+def _is_sentence(text: str) -> bool:
     """Whether the rest is still a sentence: it has enough words, and a verb."""
-    return count_words(left) >= _FEWEST_WORDS and is_clause(left) and left[:1].isalnum()
+    return count_words(text) >= _FEWEST_WORDS and is_clause(text) and text[:1].isalnum()

@@ -1,8 +1,9 @@
 """Says whether a sentence can stand alone in a summary, and if not, why.
 
-A reader who sees nothing before a sentence must know who and what it is about. A sentence that leans on the one before
-it, asks, answers, greets, instructs or mostly quotes is not chosen by itself. The word lists are in
-data/sentence-words.txt and leaning-words.txt; for other languages only what can be seen without words counts.
+A reader who sees nothing before a sentence must know who and what it is about. So a sentence is not chosen by itself if
+it asks, answers, greets, instructs or mostly quotes, or if it leans on the sentence before it: that is, only the latter
+explains its "but", "he" or "the move". The word lists are in data/sentence-words.txt and leaning-words.txt. Sentences
+of languages without lists are judged by their length, marks and quotations.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from dpplearn.summarize.text.words import DATES, word_lists, words
 
 
 class Lack(StrEnum):
-    """Why a sentence does not stand alone, in words."""
+    """The reasons why a sentence cannot stand alone, as readers see them."""
 
     SHORT = f"has fewer than {FEWEST_ALONE} words"
     QUESTION = "is a question"
@@ -45,13 +46,13 @@ class Lack(StrEnum):
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
     PASSING = "tells what was still to come or did not last"
     PUBLISHED = "only tells that a text was published"
-    BARE = "is short and has no name and no number"  # of a sentence in a story
-    LEANS = "leans on the sentence before it"  # by a connective, pronoun or reference that only that may explain
+    BARE = "is short and has no name and no number"  # only counts in a story
+    LEANS = "leans on the sentence before it"  # only that may explain a connective, pronoun or reference
 
 
 _QUOTE = re.compile(r"“([^”]*)”|\"([^\"]*)\"|``(.*?)''|«([^»]*)»|„([^“”]*)[“”]|”([^”]*)”")
 _MARK = re.compile(r"(?<![0-9])(?:(?<!\w)\"|\"(?!\w))|[“”„«»]")
-_UNEXPLAINED = re.compile(  # "We were lucky", "It was dark and cold" in quotation marks
+_UNEXPLAINED = re.compile(  # a quotation whose "we" or "it" may be anybody: "We were lucky", "It was dark and cold"
     r"^(?:it|this|that|these|those|they|he|she)\b|\b(?:I|we|us|our|my|me|you|your)\b(?![-.])", re.IGNORECASE
 )
 _ASSIGNED = re.compile(
@@ -72,7 +73,7 @@ _FULL_NAME = re.compile(
     r"\b[^\W\d_a-zà-ÿ][\w’'.-]*\s(?:[A-Z]\.\s)?(?:(?:van|von|de|da|bin|al|el)[ -])?[^\W\d_a-zà-ÿ][\w’'-]+"
 )
 _CLAUSE = re.compile(r"""[,،，"“”«»]""")
-_FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it stands for follows
+_FOLLOWS = {  # "it" stands for words that follow: "It is clear that ...", "It remains to be seen ..."
     "English": re.compile(
         r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains"
         r"| took)(?! (?:an?|the|on|in|at|with|from|about)\b)"
@@ -81,15 +82,14 @@ _FOLLOWS = {  # "It is clear that ...", "It remains to be seen ...": what it sta
     "German": re.compile(r"es [^,]{2,60}, (?:dass|ob|wie|wer|wann|warum)\b"),
     "French": re.compile(r"il (?:est|était|a été|sera|serait) [\w' -]{2,40}? (?:que|qu'|de|d')"),
 }
-# "Similar effects", "The reason for this is", at its end "..., two days before that."; "an hour later" without an event
-_POINTS_BACK = re.compile(
+_POINTS_BACK = re.compile(  # "Similar effects", "The reason for this is"
     r"Similar (?!to )"
     r"|.{,50}?\b(?:of|for|behind|to|by|with) th(?:is|at|ese|ose) (?:is|was|are|were|has|have|had|will|would|can)\b"
 )
-_ENDS_BACK = re.compile(
+_ENDS_BACK = re.compile(  # "..., two days before that."
     r"\b(?:before|after|of|for|about|against|like|than|with|to|by) th(?:is|at|ese|ose)(?: ones?)?[.!]?$"
 )
-_TIME_LATER = re.compile(
+_TIME_LATER = re.compile(  # "an hour later", which leans unless a word of _ANCHORS names an event before it
     r"((?:[^\W\d]+|[0-9]+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)) (?:later|earlier)\b"
     r"(?! (?:than|when|if)\b)"
 )
@@ -110,21 +110,21 @@ _ONLY_PUBLISHED = re.compile(
     rf"|[^,;:\"“]{{2,60}}? {_PUBLISHED} (?:an?|its|their|his|her|the)(?: [\w-]+){{0,3}}? {_PUBLICATION}\b",
     re.IGNORECASE,
 )
-_CONTENT = re.compile(  # what it says follows
+_CONTENT = re.compile(  # these introduce what a text says
     r"\b(?:that|which|where|who|saying|says?|said|stat(?:es?|ed|ing)|according|contain\w*|accus\w+|warn\w*|blam\w+|call\w*"
     r"|conclud\w+|f[io]und\w*|finds|reveal\w*|show\w*|estimat\w+|critici\w+|demand\w*|urg\w+|describ\w+|confirm\w*"
     r"|den(?:y\w*|ie[sd]|oun\w+)|condemn\w*|apologi\w+|explain\w*|percent)\b|[:%\"“]"
 )
-FEWEST_BARE = 10  # words of a sentence in a story that has no name and no number
-_BEGINNING = 30  # characters of a sentence that must say who and what
-_PHRASE = 4  # words of the longest phrase in the lists, and of "..., he said"
-_SCARE = 4  # words of a quotation that only sets a term apart
+FEWEST_BARE = 10  # a sentence with fewer words is bare if it has no name and no number
+_BEGINNING = 30  # characters: so much of its beginning must say who and what a sentence is about
+_PHRASE = 4  # words of the longest phrase in the lists; a longer clause is not read as "..., he said"
+_TERM = 4  # words: a quotation of no more only sets a term apart
 
 
 def why_not_alone(
-    text: str, language: str | None = "English", said: Sequence[str] | None = None, is_item: bool = False
+    text: str, language: str | None = "English", tokens: Sequence[str] | None = None, is_item: bool = False
 ) -> Lack | None:
-    """Why a sentence cannot be chosen by itself; None if it can. `said` are its words, if they are known.
+    """Why a sentence cannot be chosen by itself; None if it can. `tokens` are its words, if it has been split.
 
     An item of a list that ends with a stop may be shorter than other sentences.
 
@@ -134,37 +134,37 @@ def why_not_alone(
     >>> why_not_alone(text) is None, str(why_not_alone("But " + text))
     (True, 'leans on the sentence before it')
     """
-    said = said if said is not None and len(text) <= CLIPPED else None
+    tokens = tokens if tokens is not None and len(text) <= CLIPPED else None
     text = clipped(text)
-    if _quotes(text):
+    if _quotes_too_much(text):
         return Lack.QUOTATION
     if counted_words(text) < (FEWEST_IN_ITEM if is_item and is_closed(text) else FEWEST_ALONE):
         return Lack.SHORT
-    last, said = text.rstrip("\"”»’') ")[-1:], _parts(text, said)
-    if (last in QUESTION_MARKS and is_closed(text)) or (last.isalnum() and _ASKS.match(text)):
+    end, tokens = text.rstrip("\"”»’') ")[-1:], _parts(text, tokens)
+    if (end in QUESTION_MARKS and is_closed(text)) or (end.isalnum() and _ASKS.match(text)):
         return Lack.QUESTION
-    if last in ":：" or " as follows" in text[-60:]:
+    if end in ":：" or " as follows" in text[-60:]:
         return Lack.ANNOUNCES
-    if not said:
+    if not tokens:
         return Lack.NO_VERB
-    agrees = said[0] in ("ok", "okay") and "we" in said  # "OK, we have decided: ..."
-    if said[0] in WORD_SETS["interjections"] and text[len(said[0]) :][:1] == "," and not agrees:
+    is_agreement = tokens[0] in ("ok", "okay") and "we" in tokens  # "OK, we have decided: ..."
+    if tokens[0] in WORD_SETS["interjections"] and text[len(tokens[0]) :][:1] == "," and not is_agreement:
         return Lack.ANSWER
     if language == "English":
-        if greets(said):
+        if greets(tokens):
             return Lack.ANSWER
-        if _instructs(text, said):
+        if _instructs(text, tokens):
             return Lack.INSTRUCTION
-        if _OF_ITSELF.match(text) or is_furniture(text, said, "of itself"):
+        if _OF_ITSELF.match(text) or is_furniture(text, tokens, "of itself"):
             return Lack.OF_ITSELF
-        if WORD_SETS["verbs"].isdisjoint(said) and not _ASSIGNED.match(text):
-            look = PieceTraits(text)
-            if look.english and not (look.verbs or look.maybe or look.past):
+        if WORD_SETS["verbs"].isdisjoint(tokens) and not _ASSIGNED.match(text):
+            traits = PieceTraits(text)
+            if traits.english and not (traits.verbs or traits.may_have_verb or traits.has_past):
                 return Lack.NO_VERB
-    return Lack.LEANS if leans(text, language, said) else None
+    return Lack.LEANS if leans(text, language, tokens) else None
 
 
-def is_bare(text: str, said: Sequence[str]) -> bool:
+def is_bare(text: str, tokens: Sequence[str]) -> bool:
     """Whether an English sentence is short and has no name and no number, so that it adds little to a story.
 
     Examples
@@ -172,11 +172,11 @@ def is_bare(text: str, said: Sequence[str]) -> bool:
     >>> [is_bare(text, words(text)) for text in ("Many children were hurt.", "Ten were hurt.", "Police met Ada Lee.")]
     [True, False, False]
     """
-    return len(said) < FEWEST_BARE and WORD_SETS["numbers"].isdisjoint(said) and not _NAME_OR_FIGURE.search(text)
+    return len(tokens) < FEWEST_BARE and WORD_SETS["numbers"].isdisjoint(tokens) and not _NAME_OR_FIGURE.search(text)
 
 
 def only_published(text: str) -> bool:
-    """Whether an English sentence says that a text was published, and nothing of what is in it.
+    """Whether an English sentence says that a text was published, but not what is in it.
 
     Examples
     --------
@@ -200,33 +200,33 @@ def asks_all(text: str) -> bool:
     return asks and " you " not in text and _FOR_ALL.search(text) is not None
 
 
-def _instructs(text: str, said: Sequence[str]) -> bool:
+def _instructs(text: str, tokens: Sequence[str]) -> bool:
     """Whether a sentence tells its reader to do something: "Open the settings", "Note that", "To install it, run"."""
     orders = WORD_SETS["imperatives"] | WORD_SETS["reader"]
-    if said[0] == "please" or (said[0] in orders and not WORD_SETS["after imperatives"].isdisjoint(said[1:2])):
+    if tokens[0] == "please" or (tokens[0] in orders and not WORD_SETS["after imperatives"].isdisjoint(tokens[1:2])):
         return True
-    return said[0] in ("to", "if", "for") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
+    return tokens[0] in ("to", "if", "for") and text.partition(", ")[2][:20].split(" ", 1)[0] in orders
 
 
-def _quotes(text: str) -> bool:
-    """Whether a sentence has half a quotation, is mostly one, or quotes words that nothing outside them explains."""
-    if not any(map(text.__contains__, ('"', "``", "“", "”", "„", "«", "»"))):  # most sentences
+def _quotes_too_much(text: str) -> bool:
+    """Whether a sentence has half a quotation, is mostly one, or does not say who speaks or what is meant."""
+    if not any(map(text.__contains__, ('"', "``", "“", "”", "„", "«", "»"))):  # true of most sentences
         return False
     if len(_MARK.findall(text)) % 2:
         return True
-    quoted = [found[0] for found in _QUOTE.finditer(text)]
-    if max(map(count_words, quoted), default=0) <= _SCARE:
+    quoted = [match[0] for match in _QUOTE.finditer(text)]
+    if max(map(count_words, quoted), default=0) <= _TERM:
         return False
     if 5 * sum(map(len, quoted)) > 3 * len(text) or any(map(_UNEXPLAINED.search, quoted)):
         return True
     outside = _QUOTE.sub(" , ", text)
     small = SMALL_ENGLISH | WORD_SETS["prepositions"] | WORD_SETS["starters"]
-    named = any(found[0].split()[0].lower() not in small for found in _FULL_NAME.finditer(outside))
+    named = any(match[0].split()[0].lower() not in small for match in _FULL_NAME.finditer(outside))
     return any(map(str.isupper, outside)) and not named
 
 
-def leans(text: str, language: str | None = "English", said: list[str] | None = None) -> bool:
-    """Whether a reader needs the sentence before to know who or what this one is about.
+def leans(text: str, language: str | None = "English", tokens: list[str] | None = None) -> bool:
+    """Whether a reader needs the sentence before this one to know who or what it is about.
 
     Examples
     --------
@@ -238,21 +238,21 @@ def leans(text: str, language: str | None = "English", said: list[str] | None = 
     lists, text = word_lists("leaning-words"), text.lstrip()
     if language is None or language not in lists:
         return False
-    if text[:1].islower():  # spoken or a note, where "so" and "and" say little
+    if text[:1].islower():  # in speech or notes, where "so" and "and" mean little
         return text.split(" ", 1)[0] in WORD_SETS["halves"]
-    parts, saying = _parts(text) if said is None else said, lists[f"{language} said"]
-    if parts and parts[-1] in saying:  # "..., he said."
+    parts, speech_words = _parts(text) if tokens is None else tokens, lists[f"{language} said"]
+    if parts and parts[-1] in speech_words:  # "..., he said."
         clauses = [*filter(None, map(_parts, _CLAUSE.split(text)))]
-        if len(clauses) > 1 and 1 < len(clauses[-1]) <= _PHRASE and saying.issuperset(clauses[-1]):
+        if len(clauses) > 1 and 1 < len(clauses[-1]) <= _PHRASE and speech_words.issuperset(clauses[-1]):
             return True
-    quoted = _QUOTE.match(text)
-    if quoted:
-        return saying.issuperset(_parts(text[quoted.end() :])[:2])  # a quotation of nobody, or of "he"
+    quotation = _QUOTE.match(text)
+    if quotation:
+        return speech_words.issuperset(_parts(text[quotation.end() :])[:2])  # nobody or "he" said it
     if language in _FOLLOWS and parts[:1] < ["j"] and _FOLLOWS[language].match(text.lower()):  # it, es, il
         return False
-    begins = [*accumulate(parts[:_PHRASE], "{} {}".format)]
-    known = [k for k, phrase in enumerate(begins, 1) if phrase in lists[language]]
-    if known and not any(word in lists[f"{language} own"] for k in known for word in parts[k : k + 1]):
+    beginnings = [*accumulate(parts[:_PHRASE], "{} {}".format)]
+    lengths = [k for k, phrase in enumerate(beginnings, 1) if phrase in lists[language]]
+    if lengths and not any(word in lists[f"{language} own"] for k in lengths for word in parts[k : k + 1]):
         return True
     if language != "English":
         return False
@@ -276,7 +276,7 @@ def opens(text: str) -> bool:
 
 
 def _points_back(parts: list[str]) -> bool:
-    """Whether an English sentence begins with a thing mentioned before, such as "the move" or "two other men"."""
+    """Whether an English sentence begins with a reference such as "the move" or "two other men"."""
     if parts and parts[0] in WORD_SETS["counts"] and parts[1:2] in (["other"], ["others"], ["more"]):
         return True
     the, *rest = parts or [""]
@@ -286,19 +286,19 @@ def _points_back(parts: list[str]) -> bool:
 
 def _has_loose_pronoun(text: str) -> bool:
     """Whether the first "he", "she" or "they" of a sentence comes before any name or noun that could explain it."""
-    found = _PRONOUN.search(text)
-    if found is None:
+    pronoun = _PRONOUN.search(text)
+    if pronoun is None:
         return False
-    before = text[: found.start()]
+    before = text[: pronoun.start()]
     if any(name.lower() not in DATES for name in re.findall(r"\s([A-Z][a-z]+)", before)):
         return False
-    said = _parts(before)
-    if said and said[0] in WORD_SETS["openings"]:  # "After the match, he": what stands in front explains nothing
-        said = _parts(before.partition(",")[2])
-    return SMALL_ENGLISH.union(WORD_SETS["openings"], WORD_SETS["subjects"], WORD_SETS["verbs"]).issuperset(said)
+    tokens = _parts(before)
+    if tokens and tokens[0] in WORD_SETS["openings"]:  # "After the match, he": words before the comma explain nothing
+        tokens = _parts(before.partition(",")[2])
+    return SMALL_ENGLISH.union(WORD_SETS["openings"], WORD_SETS["subjects"], WORD_SETS["verbs"]).issuperset(tokens)
 
 
-def _parts(text: str, said: Sequence[str] | None = None) -> list[str]:
-    """Words, cut at apostrophes: "c'est" begins with c, "he'd" with he."""
-    said = words(text) if said is None else said
-    return [part for word in said for part in word.split("'")] if "'" in text or "’" in text else [*said]
+def _parts(text: str, tokens: Sequence[str] | None = None) -> list[str]:
+    """The words of a text, cut at apostrophes, so that "c'est" begins with c and "he'd" with he."""
+    tokens = words(text) if tokens is None else tokens
+    return [part for word in tokens for part in word.split("'")] if "'" in text or "’" in text else [*tokens]

@@ -1,6 +1,6 @@
-"""Finds sentences that later news leaves behind: what was still to come, and numbers that have changed.
+"""Finds sentences that later news makes out of date: announcements, passing states, old numbers of victims.
 
-There are rules for English alone. The dates of documents tell which is later.
+The rules are for English only. The dates of the documents say which document is later.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from dpplearn.summarize.text.tolls import tolls
 from dpplearn.summarize.text.words import words
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-NEWS_DAYS = frozenset([*DAYS, "today", "yesterday", "tonight"])  # what nearly every news story names
+NEWS_DAYS = frozenset([*DAYS, "today", "yesterday", "tonight"])  # nearly every news story has one of these words
 _TO_COME = (
     r"\b(?:will|shall)\b(?! (?:not )?have\b)"
     r"|\b(?:is|are|was|were)\s+(?:(?:also|still|now)\s+)?"
     r"(?:expected|scheduled|due|set|likely|poised|forecast|about|planning|preparing|nearing)\b"
     r"|\b(?:plans?|hopes?|intends?|expects?|continues?)\s+to\b|\blooks?\s+(?:un)?likely\b|\bfaces?\s+up\s+to\b"
 )
-_COMES = re.compile(_TO_COME, re.IGNORECASE)
-_COMING = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # or was to come, by what was said
+_ANNOUNCES = re.compile(_TO_COME, re.IGNORECASE)
+_LOOKS_AHEAD = re.compile(rf"{_TO_COME}|\bwould\b(?! (?:not )?have\b)", re.IGNORECASE)  # also "said it would"
 _UNSETTLED = re.compile(  # states of people that do not last
     r"\b(?:is|are|was|were|remains?)(?:\s(?:still|also|now|reported))*\s(?:in a coma|on life support|at large|trapped"
     r"|in (?:critical|grave|serious|stable) condition)\b",
     re.IGNORECASE,
 )
 Mask: TypeAlias = npt.NDArray[np.bool_]
-FEWEST_DOCUMENTS = 3  # of which one may leave behind what another tells, where they have no date
-_ALIKE = 2  # words that the tolls of one event share at least
+FEWEST_DOCUMENTS = 3  # in fewer documents without a date, no announcement counts as past
+_FEWEST_COMMON_WORDS = 2  # sentences that share fewer words count the victims of different events
 
 
 def looks_ahead(text: str) -> bool:
@@ -44,26 +44,25 @@ def looks_ahead(text: str) -> bool:
     >>> looks_ahead("The results will be announced."), looks_ahead("The results were announced.")
     (True, False)
     """
-    return _COMING.search(text) is not None
+    return _LOOKS_AHEAD.search(text) is not None
 
 
 def passes(text: str) -> bool:
-    """Whether a sentence tells what is still to come or how people are, so that the next day's news may change it.
+    """Whether a sentence says what is still to come or how people are, so that the next day may change it.
 
     Examples
     --------
     >>> [passes(text) for text in ("She is in a coma.", "Schools will open.", "It said it would pay.")]
     [True, True, False]
     """
-    return _COMES.search(text) is not None or _UNSETTLED.search(text) is not None
+    return _ANNOUNCES.search(text) is not None or _UNSETTLED.search(text) is not None
 
 
 def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which sentences announce what later documents may have told.
+    """Which of the sentences that say what was to come or how people were (`passes`) are out of date.
 
-    Such a sentence says what was still to come (`passes`), and a document of a later day follows. In three or more
-    documents without dates, every announcement counts as past, unless half of the documents begin with one: then the
-    event itself is still to come.
+    Such a sentence is if another document is of a later day. In three or more documents without dates, every
+    announcement is, unless half of the documents begin with one: then the event itself is still to come.
 
     Examples
     --------
@@ -75,7 +74,7 @@ def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: S
     undated = np.array([time is None for time in times])
     out = np.zeros(len(texts), np.bool_)
     for i, (text, time) in enumerate(zip(texts, times, strict=True)):
-        out[i] = _COMES.search(text) is not None if time is None else time.date() != latest and passes(text)
+        out[i] = _ANNOUNCES.search(text) is not None if time is None else time.date() != latest and passes(text)
     leads = np.array([i for i in first_sentences(documents).values() if undated[i]], np.int64)
     if leads.size < FEWEST_DOCUMENTS or 2 * out[leads].sum() >= leads.size:
         out &= ~undated
@@ -88,11 +87,11 @@ def first_sentences(documents: Sequence[int]) -> dict[int, int]:
 
 
 def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which sentences tell a number of victims that a later document corrects.
+    """Which sentences give a number of victims that a later document corrects.
 
-    A later document tells a larger number for the same event, or begins with another number. Among documents without
-    dates, the largest number of dead with which a document begins is the last. `times` and `documents` are the date and
-    the number of the document of each sentence.
+    A document corrects it by a larger number for the same event, or by another number in its first sentence. Among
+    documents without dates, the largest number of dead in a first sentence counts as the last. `times` and `documents`
+    have the date and the number of the document of each sentence.
 
     Examples
     --------
@@ -101,18 +100,22 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     [True, False]
     """
     out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
-    counts = [(i, found, set(words(texts[i]))) for i in range(len(texts)) if (found := tolls(texts[i]))]
-    undated = [one for one in counts if one[0] in leads and times[one[0]] is None and "dead" in one[1]]
-    largest = sorted(undated, key=lambda one: one[1]["dead"].number)[-1:]
-    for i, own, said in counts:
-        for j, others, also in largest if times[i] is None else counts:
-            if documents[i] == documents[j] or not _is_later(times[i], times[j]) or len(said & also) < _ALIKE:
+    counts = [(i, victims, set(words(texts[i]))) for i in range(len(texts)) if (victims := tolls(texts[i]))]
+    undated = [count for count in counts if count[0] in leads and times[count[0]] is None and "dead" in count[1]]
+    largest = sorted(undated, key=lambda count: count[1]["dead"].number)[-1:]
+    for i, victims, tokens in counts:
+        for j, later_victims, later_tokens in largest if times[i] is None else counts:
+            if (
+                documents[i] == documents[j]
+                or not _may_be_later(times[i], times[j])
+                or len(tokens & later_tokens) < _FEWEST_COMMON_WORDS
+            ):
                 continue
-            for what in own.keys() & others.keys() if times[i] is not None else own.keys() & {"dead"}:
-                out[i] |= own[what].is_corrected_by(others[what], j in leads or what == "missing")
+            for fate in victims.keys() & later_victims.keys() if times[i] is not None else victims.keys() & {"dead"}:
+                out[i] |= victims[fate].is_corrected_by(later_victims[fate], j in leads or fate == "missing")
     return out
 
 
-def _is_later(one: datetime | None, other: datetime | None) -> bool:
-    """Whether the other document is later, or may be because neither has a date."""
-    return one is other if one is None or other is None else other.date() > one.date()
+def _may_be_later(time: datetime | None, other: datetime | None) -> bool:
+    """Whether a document of the second time is later; without times it may be."""
+    return time is other if time is None or other is None else other.date() > time.date()

@@ -1,4 +1,4 @@
-"""Reads numbers of victims in English sentences: how many, of whom, and whether a later number corrects them."""
+"""Finds numbers of victims in English sentences, and says whether a later number corrects an earlier one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SMALL_NUMBERS = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _SCALE = {"million": 1_000_000, "thousand": 1_000}
-_TOLL_NUMBER = (  # no part of another, no price, no year
+_TOLL_NUMBER = (  # not a part of another number, a price or a year
     rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
     rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})(?![\w%-]|[.,]\d)"
 )
 _NEAR = r"(?:\s+(?!and\b|or\b|but\b|that\b|which\b|who\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
 _MEASURES = r"\s*(?:hour|day|year|mile|km|percent|met(?:er|re)s)"
 _GUESS = r"(?:at least|more than|over|nearly|almost|about|some)"
-_TOLLS = {  # by what is counted: words right after the number, or some words before it
+_TOLLS = {  # what happened to victims: patterns for words right after their number, and for words some way before it
     what: (
         re.compile(rf"\b{_TOLL_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
         re.compile(rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_TOLL_NUMBER}(?!{_MEASURES})", re.IGNORECASE),
@@ -37,8 +37,8 @@ _TOLLS = {  # by what is counted: words right after the number, or some words be
         ("homeless", "homeless|evacuated|displaced", "(?!)"),
     )
 }
-_MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? $")  # "March 3" is no toll
-_WHOM = re.compile(  # "hostages" in "three hostages were killed"; nobody in particular in "three people died"
+_MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? $")  # "March 3" counts nobody
+_WHOM = re.compile(  # "hostages" in "three hostages were killed", nothing in "three people died"
     r" (?:other |more |of (?:the|its|their) )?"
     r"(?!(?:people|persons|deaths|bodies|victims|others|was|has|is)\b)([a-z]+s|men|women|children)\b",
     re.IGNORECASE,
@@ -52,44 +52,49 @@ _TOLL_PARTS = (
 
 
 class Toll(NamedTuple):
-    """A number of victims, whom it counts ("" for people in general), and how far "at least" lets it grow."""
+    """A number of victims, and who they are ("" for people in general).
+
+    After "at least" and the like, the number stays right if there are up to `true_up_to` times as many.
+    """
 
     number: int
     counted: str = ""
     true_up_to: float = 1.0
 
-    def is_corrected_by(self, other: Toll, last: bool) -> bool:
-        """Whether a later number for the same people is larger, or differs and is surely the last."""
+    def is_corrected_by(self, other: Toll, final: bool) -> bool:
+        """Whether a later number is for the same people, and is larger or is a different and `final` number."""
         if self.number == other.number or (self.counted and other.counted and self.counted != other.counted):
             return False
         if self.number < other.number:
             return self.number * self.true_up_to < other.number
-        return last and other.true_up_to == 1.0
+        return final and other.true_up_to == 1.0
 
 
-@lru_cache(maxsize=10_000)  # several rules ask of the same sentence
+@lru_cache(maxsize=10_000)  # several rules need the tolls of the same sentence
 def tolls(text: str) -> dict[str, Toll]:
-    """The largest number of those killed, hurt, missing or made homeless that a sentence tells.
+    """The largest numbers of dead, hurt, missing and homeless people that a sentence gives.
 
     Examples
     --------
     >>> tolls("At least 80,000 people were killed and two were missing, officials said.")["dead"].number
     80000
     """
-    found: dict[str, Toll] = {}
-    if not any(map(text.lower().__contains__, _TOLL_PARTS)):  # quicker than patterns that few sentences match
-        return found
-    for what, patterns in _TOLLS.items():
+    largest: dict[str, Toll] = {}
+    if not any(
+        map(text.lower().__contains__, _TOLL_PARTS)
+    ):  # this is quicker than the patterns, which few sentences match
+        return largest
+    for fate, patterns in _TOLLS.items():
         for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
             before, after = text[: match.start(1)], _WHOM.match(text, match.end(1))
             if not _MONTH.search(before):
                 toll = Toll(_value(match[1]), after[1].lower() if after else "", _slack(before))
-                found[what] = max(found.get(what, toll), toll)
-    return found
+                largest[fate] = max(largest.get(fate, toll), toll)
+    return largest
 
 
 def _slack(before: str) -> float:
-    """How many times larger the last number may be before a number after these words becomes wrong."""
+    """How many times as large the last number may be before the number after these words is wrong."""
     if not _AT_LEAST.search(before):
         return 1.0
     return 2.0 if _IN_PASSING.search(before) else 1.25
