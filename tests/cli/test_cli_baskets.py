@@ -107,6 +107,16 @@ def test_separators_are_told_from_cells_and_names_of_baskets_from_items(text, ba
         assert baskets in refusal("fit", path, "--out", tmp_path / "m.json")
 
 
+@pytest.mark.parametrize("which", ["first", "last", None])
+def test_a_column_of_customers_is_named_in_a_warning(which, tmp_path):
+    rows = [[("bib", "cot", "pram", "mat")[(k + j) % 4] for j in range(k % 3 + 1)] for k in range(40)]
+    rows = [["K0"] * (which == "first") + row + ["K0"] * (which == "last") for row in rows]
+    said = run("fit", lines(tmp_path / "a.csv", rows, ";"), "--out", tmp_path / "m.json").stderr
+    assert (f"the {which} column (K0" in said) == ("Warning" in said) == bool(which)
+    with pytest.raises(TypeError, match="found None"):  # and not the text
+        KernelDPP().fit([*rows, ["a", None]])
+
+
 def test_parquet_files(tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"

@@ -149,6 +149,7 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "Fields found: id, score." in refusal(write(tmp_path / "short.csv", "id;score\n1;14\n"))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "needs pyarrow" in refusal(write(tmp_path / "x.parquet", b"PAR1"))
+    assert "pickle" not in refusal(write(tmp_path / "x.npy", b"no array"))
     monkeypatch.delitem(sys.modules, "dpplearn.plots.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
     assert "pip install 'dpplearn[plots]'" in refusal(jsonl, "-k", 2, "--report", tmp_path / "why.html")

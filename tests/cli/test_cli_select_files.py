@@ -69,6 +69,8 @@ def test_arrays_beside_a_table(wide, data, tmp_path, monkeypatch):
     ):
         lines = output(table, *both, *more).splitlines()
         assert [line.split(",")[0] for line in lines[1:]] == [f"x{i}" for i in expected.subset]
+    before = write_lines(tmp_path / "before.jsonl", [{"embedding": E[0].tolist()}])
+    output(table, "--embedding", "e*", "-k", 2, "--given", before)  # that name begins with e, too
     short = f"short.npy must have a row for each item of {table}, 30, but has 9"
     assert short in refusal(table, "--embedding", "short.npy")
     assert "must hold an array with a number for each item, found (30, 12)" in refusal(table, "--score", "E.npy")

@@ -57,3 +57,6 @@ def test_a_stop_says_what_is_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="Nothing is kept: with work=FOLDER"), WorkFolder(None, {}) as folder:
         raise KeyboardInterrupt("state.json holds the weights so far")  # it is gone with the folder
     assert not folder.path.exists()
+    with pytest.raises(ValueError, match="bad"), WorkFolder(tmp_path / "unfit", {}, anew=True):
+        raise ValueError("bad")
+    assert not (tmp_path / "unfit").exists()

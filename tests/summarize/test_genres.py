@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize import Cluster, Document, Summarizer
 
 FOLDER = Path(__file__).parent / "genres"
 CASES = tomllib.loads((FOLDER / "facts.toml").read_text("utf-8"))
@@ -28,6 +28,13 @@ def test_a_summary_tells_the_facts_of_its_kind(name, summarizer):
     assert len(text.split()) <= case["words"]
     assert len(case["facts"]) - len(missing) >= case["least"], f"missing: {missing}\n{text}"
     assert len(wrong) <= case.get("wrong", 0), f"in it: {wrong}\n{text}"
+
+
+def test_a_mail_tells_its_facts_not_what_will_be_sent(summarizer):
+    fact = "On 5 March our lab found fluoride in the Lorne, four times as much as the law allows."
+    mail = Document("m.eml", f"The results are in. {fact} We will send you the full report next week.")
+    assert summarizer.summarize([mail]).text == fact
+    assert not summarizer.prepare(Cluster([mail, Document("a", fact)])).split.alone[1]
 
 
 def test_every_document_has_a_case():

@@ -41,6 +41,8 @@ def test_all_kinds_are_one_cluster(folder, monkeypatch):
     assert texts("Größe.".encode("latin-1"), encoding="latin-1") == ["Größe."]
     with pytest.raises(ValueError, match="give it by itself and name its encoding, such as cp1252"):
         texts("Größe.".encode("latin-1"))
+    with pytest.raises(ValueError, match="is a table, not a document"):
+        texts(Path("a.csv"))
     cluster = Cluster.example()
     assert as_cluster(cluster) is cluster
     assert as_cluster(RAIN, language="english").language == "english"

@@ -125,7 +125,10 @@ def test_the_language_is_the_one_given_or_seen():
 WHY = {
     Lack.SHORT: ["Nobody was hurt.", "没有人受伤。"],
     Lack.QUESTION: ["What happened in October to the crew of the boat?", "第二艘船的船员后来究竟怎么样了呢?"],
-    Lack.ANSWER: ["Yes, that works for me and for all the others.", "Thanks a lot for the plans that you sent us."],
+    Lack.ANSWER: [
+        "Yes, that works for me and for all the others.", "Thanks a lot for the plans that you sent us.",
+        "morning all, are you back home yet?",
+    ],
     Lack.INSTRUCTION: [
         "For more information, see the page of the council.",
         "Click on the map to see the closed roads.", "To install it, run this command in a shell.",

@@ -154,8 +154,8 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
     except UnicodeError as error:
         start, other = getattr(error, "start", 0), "utf-8" if codecs.lookup(encoding).name == "cp1252" else "cp1252"
         raise ValueError(
-            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. Save it as UTF-8, or "
-            f"give it by itself and name its encoding, such as {other}."
+            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. Save it as UTF-8. For "
+            f"summarize and select you may instead give it by itself and name its encoding, such as {other}."
         ) from error
 
 

@@ -72,7 +72,8 @@ class WorkFolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         kept, again = f"{self.path} keeps what is done:", "run the same command again to go on."
         with self._held:
-            if self.given is None or kind is None:
+            # after a ValueError another corpus or setting is needed, and with `anew` all would be done again
+            if self.given is None or kind is None or (self.anew and isinstance(error, ValueError)):
                 kept, again = "Nothing is kept:", "with work=FOLDER, stopped work goes on where it was."
                 self._empty()  # before the head, so that the work can go on if we are killed meanwhile
                 shutil.rmtree(self.path, ignore_errors=True)  # on Windows, the lock cannot be removed while it is open

@@ -175,7 +175,7 @@ def as_names(names: list[Any]) -> np.ndarray:
     """Names of items as an array: all texts, or all whole numbers of 64 bits."""
     names = [x.item() if isinstance(x, np.unsignedinteger) else x for x in names]  # numpy would not make them int64
     array = np.array(names) if names else np.empty(0, np.int64)
-    kinds = str if array.dtype.kind == "U" else int | np.integer
+    kinds = str if any(isinstance(x, str) for x in names) else int | np.integer
     bad = [x for x in names if not isinstance(x, kinds) or isinstance(x, bool)]
     if bad:
         raise TypeError(f"Items must be named by texts, or all of them by whole numbers; found {bad[0]!r:.60}.")

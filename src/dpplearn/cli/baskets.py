@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ from dpplearn.cli.options import AS_JSON, FILE, PATH, Command
 
 MANY = 20  # lines from which a table is told by its texts: fewer baskets may look like one by chance
 ROW_FOR_EACH = "If each row is one item of a basket, give --long BASKET ITEM."
+LEAVE_OUT = 'Leave that column out, or write columns id and items, all items in one quoted cell: 7,"bib;cot".'
 GAPS = 10  # of so many rows of a table, one may lack a cell
 IN_QUOTES = re.compile('"[^"]*"')
 Columns = tuple[str, str] | None
@@ -182,6 +184,10 @@ def from_text(path: Path) -> list[list[str]]:
         raise ValueError(f"{path} is a table of 0 and 1: write the names of the items of each row.")
     if (wrong := wide_table(rows) or named_baskets(baskets) or long_table(baskets)) is not None:
         raise ValueError(f"{path} {wrong} If each line is a basket, write it as JSON Lines, a list a line.")
+    for which, at in (("first", 0), ("last", -1)):
+        if names := names_apart([row for row in baskets if row], at):
+            what = f"{path}: the {which} column ({', '.join(names[:3])}) shares no value with the others"
+            say(f"Warning: {what}, but is read as items. Does it hold customers, dates or receipts? {LEAVE_OUT}")
     return baskets
 
 
@@ -227,8 +233,21 @@ def named_baskets(rows: list[list[str]]) -> str | None:
         counted = numbers and [int(cell) - int(firsts[0]) for cell in firsts] == [*range(len(firsts))]
         before_texts = numbers and not any(item.isdecimal() for item in items)
         if (apart and (before_texts or (many and len({*items}) < len(items)))) or (many and counted):
-            return f"begins each line with the name of a basket, such as {firsts[-1]!r}. Leave that column out."
+            return f"begins each line with the name of a basket, such as {firsts[-1]!r}. {LEAVE_OUT}"
     return None
+
+
+def names_apart(rows: list[list[str]], at: int) -> list[str]:
+    """The different cells in the column `at` if these may be names of baskets that occur more than once.
+
+    None of them stands in another column, but the other columns share values with each other, except for rare ones.
+    """
+    names, others = dict.fromkeys(row[at] for row in rows), [row[1:] if at == 0 else row[:-1] for row in rows]
+    cells = [(cell, j) for row in others for j, cell in enumerate(row)]
+    columns_of = Counter(cell for cell, _ in {*cells})
+    shared = {j for cell, j in cells if columns_of[cell] > 1}
+    few_alone = cells and GAPS * sum(j not in shared for _, j in cells) <= len(cells)
+    return [*names] if len(rows) >= MANY and few_alone and columns_of.keys().isdisjoint(names) else []
 
 
 def long_table(rows: list[list[str]]) -> str | None:

@@ -86,7 +86,7 @@ def read_parquet(name: str) -> Items:
     try:
         file = pyarrow.parquet.ParquetFile(name)
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
+        raise ValueError(f"{name} is not a Parquet file, or was cut short: {str(error).rstrip('.')}.") from None
     check_unique(file.schema_arrow.names, name)
     return Items(name, dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows, file=file)
 
@@ -96,7 +96,8 @@ def read_npy(name: str, field: str = "embedding", ndim: int | None = 2) -> Items
     try:
         array = np.load(name, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
+        why = "it holds no array of numbers" if "pickle" in str(error) else str(error).rstrip(".")
+        raise ValueError(f"{name} cannot be read as a NumPy array: {why}. Write it with numpy.save.") from None
     if ndim is None and getattr(array, "ndim", 2) == 1:
         ndim, field = 1, "item"
     if not isinstance(array, np.ndarray) or array.ndim != (ndim or 2):

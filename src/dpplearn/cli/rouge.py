@@ -108,5 +108,7 @@ def print_scores(scored: dict[str, CorpusScore], tests: list[dict[str, Any]]) ->
             (f"{x['first']} - {x['second']}", x["metric"], f"{x['difference']:+.5f}",
              f"{x['low']:+.5f} to {x['high']:+.5f}", f"{x['p_value']:.4f}") for x in tests
         ]  # fmt: skip
+        if (fewest := min(x["topics"] for x in tests)) < 20:
+            say(f"With few topics ({fewest}), the interval is too narrow and p is coarse. If they disagree, go by p.")
         columns = ("systems", "metric", "difference", INTERVAL, "p")
         print_table("Differences in recall (paired bootstrap over topics)", columns, rows)

@@ -17,7 +17,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, visible
 from dpplearn.cli.bars import bars
-from dpplearn.cli.formats import WRITABLE, array_beside, format_of, read_items, write_items
+from dpplearn.cli.formats import READABLE, WRITABLE, array_beside, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODER, DECODER_NAMES, DIVERSITY, ENCODING, FILE, JOBS, PATH, Command, Size, more
 from dpplearn.cli.reasons import AppliedModel, as_record, explanation
@@ -97,6 +97,8 @@ def select_command(
     table = read_items(items, encoding or "utf-8")
     if not table.n:
         raise ValueError(f"{table.name} holds no items: there is nothing to select from.")
+    if given is not None:
+        format_of(given, READABLE, "Give a file that --out wrote, or a .csv with a column item of numbers from 0.")
     before = None if given is None else read_items(given, encoding or "utf-8", None)
     costs = None if cost is None else read_costs(table, cost)
     groups = limits["groups"] = None if group is None else table.groups(group)
@@ -223,7 +225,8 @@ def rows_like(before: Items, name: str, width: int) -> np.ndarray:
 
     If that file has no such field, they may be a list with a usual name, or that many numbered columns (e0, e1, ...).
     """
-    if not fnmatch.filter(before.fields, name.partition(":")[0]):
+    first, _, last = name.partition(":")
+    if not {first, last or first} <= {*before.fields} and len(fnmatch.filter(before.fields, name)) != width:
         ends = [field for field in before.fields if field[-1:].isdecimal()]
         runs = [[*many] for _, many in groupby(ends, lambda field: re.sub(r"\d+$", "", field))]
         numbered = (f"{many[0]}:{many[-1]}" for many in runs if len(many) == width)

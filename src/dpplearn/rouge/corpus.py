@@ -218,7 +218,8 @@ def paired_bootstrap(
 
     The interval has quantiles of the resampled mean difference as its ends. The p-value is studentized: it is the share
     of resamples whose mean is at least as many of its standard deviations from the observed difference as that is from
-    zero. Without this, a test at 0.05 would be wrong one time in six with five topics, and one in ten with ten.
+    zero. Without this, a test at 0.05 would be wrong one time in six with five topics, and one in ten with ten. The
+    interval is not studentized: with few topics it is too narrow, and may leave out 0 where the p-value is large.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ class Summarizer(SummarizerSettings):
             included = check_subset(include, prepared.n, "include")
             excluded = check_subset(exclude, prepared.n, "exclude")
             allowed = prepared.allowed(included, excluded)
-            best = int(np.where(allowed, prepared.dpp.quality, -1.0).argmax())
+            best = int(np.lexsort((prepared.dpp.quality, prepared.split.alone, allowed))[-1])
             texts = prepared.split.annotated_texts if annotate else prepared.split.texts
             how: dict[str, Any] = {"diversity": diversity, "order": order, "fill": fill, "annotate": annotate}
             how |= {"rng": self.random_state, "n_samples": n_samples}

@@ -178,9 +178,8 @@ def check_choices(prepared: Prepared, options: schema.Options, budget: float, un
 
 def length_in(prepared: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit."""
-    return budget_in_unit(
-        budget, unit, prepared.split.full_texts, prepared.split.annotated_texts[int(prepared.dpp.quality.argmax())]
-    )
+    best = int(np.lexsort((prepared.dpp.quality, prepared.split.alone))[-1])
+    return budget_in_unit(budget, unit, prepared.split.full_texts, prepared.split.annotated_texts[best])
 
 
 def offered_decoder(model: Summarizer) -> str:

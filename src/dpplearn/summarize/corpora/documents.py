@@ -270,7 +270,9 @@ def files_at(pattern: str, source: Source) -> list[Path]:
         source.note_others(content, paths)
         return paths
     if suffix_of(path) in (".jsonl", ".ndjson"):
-        raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
+        raise ValueError(f"{path} is a corpus of clusters, not a document. Use dpplearn batch, or read_clusters.")
+    if suffix_of(path) in (".csv", ".tsv"):
+        raise ValueError(f"{path} is a table, not a document. Save each text in it as a .txt file, and give these.")
     paths = [match for match in paths_matching(pattern) if match == path or match.is_file()]
     if paths == [path] and not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")

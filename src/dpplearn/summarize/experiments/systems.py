@@ -242,7 +242,8 @@ def check_systems(names: Iterable[str]) -> list[str]:
     """
     chosen = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
     if unknown := [name for name in chosen if name not in SYSTEMS]:
-        raise ValueError(f"No system is called {unknown[0]!r}. There are {', '.join(SYSTEMS)}.")
+        meant = f" Did you mean 'dpp-{unknown[0]}'?" if f"dpp-{unknown[0]}" in SYSTEMS else ""
+        raise ValueError(f"No system is called {unknown[0]!r}.{meant} There are {', '.join(SYSTEMS)}.")
     return chosen or list(SYSTEMS)
 
 

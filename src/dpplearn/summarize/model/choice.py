@@ -68,8 +68,8 @@ class Decision:
     """All that the choice of sentences depends on.
 
     With `fill`, the decoder chooses among all allowed sentences, and no other rule applies. Sampled and consensus sets
-    may be longer than the budget by `overrun`, for a scorer that trims. With `annotate`, the names and dates added in
-    brackets count as part of a sentence.
+    may exceed the budget by `overrun`, for a scorer that cuts summaries to length. With `annotate`, the names and dates
+    added in brackets count as part of a sentence.
     """
 
     prepared: Prepared
@@ -119,7 +119,7 @@ class Decision:
         alone[included] = allowed[included]
         choice = self.choose_among(alone if alone.any() else allowed)
         least = min(self.budget if self.unit == "sentences" else 1, allowed.sum())
-        if choice.subset.size < least:  # there are too few
+        if choice.subset.size < least:  # too few stand alone
             return replace(self, include=choice.subset).choose_among(allowed)
         return choice._replace(leaning=np.flatnonzero(allowed & ~alone))
 
@@ -187,7 +187,7 @@ class Decision:
         return self.trim(np.sort(subset), self.overrun)
 
     def draw(self, model: Candidates, limits: Limits, bound: float) -> IntArray:
-        """The best of many samples near the limit, as in the paper (660 to 680 bytes of 665, where it may run over).
+        """The best of many samples near the limit, as in the paper (660 to 680 bytes for 665, if `overrun` is allowed).
 
         The paper draws from the model itself. If no draw is near the limit, as for a length that the model was not
         trained for, the draws are tilted to it, and then shorter ones count, too.
@@ -200,7 +200,7 @@ class Decision:
         return next((subset for subset in sets if subset.size), np.empty(0, np.int64))
 
     def trim(self, subset: IntArray, overrun: float = 0.0) -> IntArray:
-        """A set without its weakest sentences, so that the text fits with the characters between sentences."""
+        """A set without its weakest sentences, so that the text fits, with the characters that join sentences."""
         q = self.prepared.dpp.quality
         while subset.size and not self.fits_joined(subset, overrun):
             loose = np.setdiff1d(subset, self.include)
@@ -231,7 +231,7 @@ class Decision:
         split, decision, original = self.prepared.split, self, subset
         if self.prepared.question is not None or split.listed_language != "English":
             return subset
-        for candidates in (last_tolls, earlier_leads):
+        for candidates in (last_tolls, earlier_openings):
             missing = candidates(split, subset, good) & fits(self.cost, limit(self.budget, self.unit) / 2)
             included = [self.texts[i] for i in decision.include]
             missing &= fits(lengths_with(included, self.texts, self.unit), self.budget)
@@ -279,7 +279,7 @@ def best_forms(prepared: Prepared, allowed: Mask) -> IntArray:
 
 
 def is_dated(split: SplitCluster) -> bool:
-    """Whether most of several documents have a date."""
+    """Whether there are several documents, and at least half of them have a date."""
     times = split.order_times
     return len(times) > 1 and 2 * sum(time is not None for time in times) >= len(times)
 
@@ -301,8 +301,8 @@ def last_tolls(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
     return good & (dead > 0) & (dead == max(dead[split.alone], default=0))
 
 
-def earlier_leads(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
-    """Which openings are no later than the first sentence of a set, if no opening is that early in the set."""
+def earlier_openings(split: SplitCluster, subset: IntArray, good: Mask) -> Mask:
+    """Which openings are no later than the first sentence of a set, unless the set begins with an opening."""
     openings, first = is_opening(split), min(split.when[subset], default=-1)
     opened = openings[subset] & (split.when[subset] == first)
     return good & openings & (split.when <= first) & (is_dated(split) and not opened.any())

@@ -38,6 +38,7 @@ EXACT = 3_000  # the most sentences that the exact model chooses from: of more, 
 STORIES = 0.5  # share of documents that name a day, among those that tell a story
 MAX_COMPARED = 5_000  # the most sentences of which every two are compared, in arrays with a row and a column for each
 _MAIL = re.compile(r"\.(?:eml|mbox)(?:#[0-9]+)?$")
+_WE = re.compile(r"\b(?:I|[Ww]e|[Oo]ur|[Mm]y)\b(?!\.)")
 FEWEST_TURNS, TURNS = 2, 0.25  # a document is a conversation if more pieces, and a larger share, say who speaks
 LIST_SHARE = 0.9  # a document is a list if at least this share of its sentences have a line of their own
 
@@ -272,7 +273,10 @@ class SplitCluster:
         if language == "English":
             documents, news = self.document_numbers.tolist(), self.is_news
             written = [self.times[k] for k in documents]
+            mails = [bool(_MAIL.search(document.id)) for document in self.cluster.documents]
+            unknown_we = [not all(mails) and mails[x.document] and bool(_WE.search(x.text)) for x in self.sentences]
             for lack, has_lack in (
+                (Lack.LEANS, unknown_we),
                 (Lack.LEANS, refers_back(self.texts, self.words, documents, anywhere=news)),
                 (Lack.OVERTAKEN, corrected(self.texts, written, documents)),
                 (Lack.BARE, news & np.array([*map(is_bare, self.texts, self.words)])),

@@ -30,6 +30,9 @@ _TIME_OF_DAY = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?!
 _HEAD_LINES = 3  # lines in which a document says when it was written
 _DATE_MARKS = " \t\r\n#*_>|[]()·•—–-,"
 _LATER = re.compile(r"(?:last |page )?(?:updated|modified|printed)|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2},", re.IGNORECASE)
+_MEETING = re.compile(  # how a line begins that may end with the date of minutes
+    r"(?i)\W*(?:(?:draft|town|city|board|council|team|annual|general|extraordinary) )*(?:minutes|meeting|session)\b"
+)
 _DATE_LABEL = re.compile(  # what may stand before a date on its line
     r"(?:(?:first |originally |last |page )?(?:published|posted|released|issued|written|created|dated?|updated|modified"
     r"|printed|datum|stand|veröffentlicht|publié|publicado|pubblicato|fecha|data)"
@@ -198,7 +201,9 @@ def head_date(lines: Iterable[str]) -> str | None:
     later = None
     head = [line.strip() for line in islice(filter(str.strip, lines), _HEAD_LINES + 1)]
     for line, below in zip(head[:_HEAD_LINES], [*head[1:], ""], strict=False):
-        date = None if below[:1].islower() else date_line(line)
+        ends = line.split() if _MEETING.match(line) else [line]
+        dates = (date_line(" ".join(ends[k:])) for k in range(len(ends)))
+        date = None if below[:1].islower() else next(filter(None, dates), None)
         if date is not None and _LATER.match(line.strip(_DATE_MARKS)):
             later = later or date
         elif date := date or _dateline_date(line):

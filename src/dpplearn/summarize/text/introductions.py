@@ -121,10 +121,11 @@ def people(document: str) -> dict[str, str]:
     if not names:
         return {}
     parts = {part for first, _ in names for part in first.split()}
-    count, together = Counter(_WORD.findall(document)), count_pairs(" - ".join(document[a:b] for a, b in runs), parts)
+    count = Counter(_WORD.findall(document))
+    pair_counts = count_pairs(" - ".join(document[a:b] for a, b in runs), parts)
     for first, last in names:
         if last.lower() not in count:
-            first_names.setdefault(last, set()).add(_first_name(first, last, count, together))
+            first_names.setdefault(last, set()).add(_first_name(first, last, count, pair_counts))
     return {last: min(firsts) for last, firsts in first_names.items() if len(firsts) == 1 and "" not in firsts}
 
 
@@ -140,13 +141,13 @@ def count_pairs(document: str, parts: set[str]) -> Counter[tuple[str, str]]:
     return counts
 
 
-def _first_name(before: str, last: str, count: Counter[str], together: Counter[tuple[str, str]]) -> str:
+def _first_name(before: str, last: str, count: Counter[str], pair_counts: Counter[tuple[str, str]]) -> str:
     """The first name: the words before a surname that the text has in no other use."""
     first: list[str] = []
     for part in reversed(before.split()):
         if part.lower() in _NO_NAMES or part.lower() in count:
             break
-        if not part.endswith(".") and count[part] > together[part, last.split()[-1]]:
+        if not part.endswith(".") and count[part] > pair_counts[part, last.split()[-1]]:
             break
         first.insert(0, part)
     return " ".join(first)

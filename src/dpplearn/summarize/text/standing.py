@@ -45,7 +45,7 @@ class Lack(StrEnum):
     NO_VERB = "has no verb"
     OVERTAKEN = "tells what a later document corrects"  # see `dpplearn.summarize.text.states`
     PASSING = "tells what was still to come or did not last"
-    PUBLISHED = "only tells that a text was published"
+    PUBLISHED = "only tells that a text was or will be published"
     BARE = "is short and has no name and no number"  # only counts in a story
     LEANS = "leans on the sentence before it"  # only that may explain a connective, pronoun or reference
 
@@ -107,7 +107,9 @@ _PUBLISHED = r"(?:published|released|issued|posted|unveiled|made public)"
 _ONLY_PUBLISHED = re.compile(
     rf"[^,;:\"“]{{0,40}}?\b{_PUBLICATION}\b(?:(?!\b(?:who|which|that)\b)(?:[^,;:\"“]|,(?= \d))){{0,120}}?"
     rf"\b(?:is|are|was|were|(?:has|have|had) (?:now |also )?been) (?:[a-z]+ly |now |also )?{_PUBLISHED}\b"
-    rf"|[^,;:\"“]{{2,60}}? {_PUBLISHED} (?:an?|its|their|his|her|the)(?: [\w-]+){{0,3}}? {_PUBLICATION}\b",
+    rf"|[^,;:\"“]{{2,60}}? {_PUBLISHED} (?:an?|its|their|his|her|the)(?: [\w-]+){{0,3}}? {_PUBLICATION}\b"
+    r"|(?:I|we)(?: will|['’]ll) (?:\w+ly )?(?:get back|be in touch|reply|(?:call|inform|let|keep|tell) you\b"
+    rf"|(?:send|forward|share|publish|post)(?: [\w-]+){{0,4}}? (?:{_PUBLICATION}|results|minutes)\b)",
     re.IGNORECASE,
 )
 _CONTENT = re.compile(  # these introduce what a text says
@@ -138,11 +140,13 @@ def why_not_alone(
     text = clipped(text)
     if _quotes_too_much(text):
         return Lack.QUOTATION
-    if counted_words(text) < (FEWEST_IN_ITEM if is_item and is_closed(text) else FEWEST_ALONE):
-        return Lack.SHORT
     end, tokens = text.rstrip("\"”»’') ")[-1:], _parts(text, tokens)
+    if language == "English" and greets(tokens):
+        return Lack.ANSWER
     if (end in QUESTION_MARKS and is_closed(text)) or (end.isalnum() and _ASKS.match(text)):
         return Lack.QUESTION
+    if counted_words(text) < (FEWEST_IN_ITEM if is_item and is_closed(text) else FEWEST_ALONE):
+        return Lack.SHORT
     if end in ":：" or " as follows" in text[-60:]:
         return Lack.ANNOUNCES
     if not tokens:
@@ -151,8 +155,6 @@ def why_not_alone(
     if tokens[0] in WORD_SETS["interjections"] and text[len(tokens[0]) :][:1] == "," and not is_agreement:
         return Lack.ANSWER
     if language == "English":
-        if greets(tokens):
-            return Lack.ANSWER
         if _instructs(text, tokens):
             return Lack.INSTRUCTION
         if _OF_ITSELF.match(text) or is_furniture(text, tokens, "of itself"):
@@ -176,7 +178,7 @@ def is_bare(text: str, tokens: Sequence[str]) -> bool:
 
 
 def only_published(text: str) -> bool:
-    """Whether an English sentence says that a text was published, but not what is in it.
+    """Whether an English sentence says that a text was or will be published, but not what is in it.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpplearn.summarize.text.tolls import tolls
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.words import word_lists, words
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NEWS_DAYS = frozenset([*DAYS, "today", "yesterday", "tonight"])  # nearly every news story has one of these words
@@ -33,6 +33,7 @@ _UNSETTLED = re.compile(  # states of people that do not last
 )
 Mask: TypeAlias = npt.NDArray[np.bool_]
 FEWEST_DOCUMENTS = 3  # in fewer documents without a date, no announcement counts as past
+_SHORT = 9  # words: a sentence of fewer seldom names its event, which the first sentence of its document does
 _FEWEST_COMMON_WORDS = 2  # sentences that share fewer words count the victims of different events
 
 
@@ -59,10 +60,11 @@ def passes(text: str) -> bool:
 
 
 def passing(texts: Sequence[str], times: Sequence[datetime | None], documents: Sequence[int]) -> Mask:
-    """Which of the sentences that say what was to come or how people were (`passes`) are out of date.
+    """Which sentences say what was still to come or how people were (`passes`), and are out of date.
 
-    Such a sentence is if another document is of a later day. In three or more documents without dates, every
-    announcement is, unless half of the documents begin with one: then the event itself is still to come.
+    Such a sentence is out of date if its document has a date and another document is of a later day. In three or more
+    documents without dates, every announcement is out of date, unless half of them begin with one: then the event
+    itself is still to come.
 
     Examples
     --------
@@ -99,17 +101,18 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
     >>> corrected(["Ten people died in the Brenn flood.", "The Brenn flood killed 14."], days, [0, 1]).tolist()
     [True, False]
     """
-    out, leads = np.zeros(len(texts), np.bool_), {*first_sentences(documents).values()}
+    first, small = first_sentences(documents), word_lists("small-words")["English"]
+    out, leads = np.zeros(len(texts), np.bool_), {*first.values()}
     counts = [(i, victims, set(words(texts[i]))) for i in range(len(texts)) if (victims := tolls(texts[i]))]
+    for i, _, tokens in counts:
+        if len(tokens) < _SHORT:
+            tokens |= {*words(texts[first[documents[i]]])} - small
     undated = [count for count in counts if count[0] in leads and times[count[0]] is None and "dead" in count[1]]
     largest = sorted(undated, key=lambda count: count[1]["dead"].number)[-1:]
     for i, victims, tokens in counts:
         for j, later_victims, later_tokens in largest if times[i] is None else counts:
-            if (
-                documents[i] == documents[j]
-                or not _may_be_later(times[i], times[j])
-                or len(tokens & later_tokens) < _FEWEST_COMMON_WORDS
-            ):
+            is_later = documents[i] != documents[j] and _may_be_later(times[i], times[j])
+            if not is_later or len(tokens & later_tokens) < _FEWEST_COMMON_WORDS:
                 continue
             for fate in victims.keys() & later_victims.keys() if times[i] is not None else victims.keys() & {"dead"}:
                 out[i] |= victims[fate].is_corrected_by(later_victims[fate], j in leads or fate == "missing")
@@ -117,5 +120,5 @@ def corrected(texts: Sequence[str], times: Sequence[datetime | None], documents:
 
 
 def _may_be_later(time: datetime | None, other: datetime | None) -> bool:
-    """Whether a document of the second time is later; without times it may be."""
+    """Whether the other time is of a later day; two unknown times may be."""
     return time is other if time is None or other is None else other.date() > time.date()

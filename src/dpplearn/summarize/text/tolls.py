@@ -12,9 +12,16 @@ SMALL_NUMBERS = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _SCALE = {"million": 1_000_000, "thousand": 1_000}
+_NO_PEOPLE = (  # "dead trout" after "2,000", but not "fish farmers" after "two"
+    r"(?: of(?: the| its| their)?)?(?:\s+(?!(?:people|men|women|and|or|but|that|which|who|by|in|on|as|when)\b|\w+ing\b)"
+    r"[\w'’-]+){0,2}?\s+(?:fish|trout|salmon|whales|dolphins|seals|birds|swans|geese|ducks|hens|chickens|poultry|cattle"
+    r"|cows|calves|sheep|lambs|goats|pigs|horses|elephants|deer|dogs|cats|animals|livestock|bees|trees|homes|houses"
+    r"|buildings|cars|vehicles|boats|ships|planes)\b(?! \w+(?:ers|men)\b)"
+)
 _TOLL_NUMBER = (  # not a part of another number, a price or a year
     rf"(?<![\w.,$£€/-])(?<!in )(?!(?:19|20)\d\d\b)"
-    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})(?![\w%-]|[.,]\d)"
+    rf"(\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)? (?:million|thousand)|\d+|{'|'.join(SMALL_NUMBERS)})"
+    rf"(?![\w%-]|[.,]\d|{_NO_PEOPLE})"
 )
 _NEAR = r"(?:\s+(?!and\b|or\b|but\b|that\b|which\b|who\b)[\w'’-]+){0,3}?"  # words between a number and what it counts
 _MEASURES = r"\s*(?:hour|day|year|mile|km|percent|met(?:er|re)s)"
@@ -24,7 +31,7 @@ _TOLLS = {  # what happened to victims: patterns for words right after their num
         re.compile(rf"\b{_TOLL_NUMBER}{_NEAR}\s+(?:{after})\b", re.IGNORECASE),
         re.compile(rf"\b(?:{before})\b(?:\s+[\w'’-]+){{0,5}}?\s+{_TOLL_NUMBER}(?!{_MEASURES})", re.IGNORECASE),
         re.compile(
-            rf"\b(?:number of(?: [\w ]{{0,30}})? (?:{after})|{before})\b[^.;]{{0,100}}?"
+            rf"\b(?:number of(?!{_NO_PEOPLE})(?: [\w ]{{0,30}})? (?:{after})|{before})\b[^.;]{{0,100}}?"
             rf"\b(?:to|at|of|as|reach(?:ed|ing)|was|is|pass(?:ed|ing)|topped)(?: {_GUESS})? "
             rf"{_TOLL_NUMBER}(?!{_MEASURES})",
             re.IGNORECASE,
@@ -80,9 +87,7 @@ def tolls(text: str) -> dict[str, Toll]:
     80000
     """
     largest: dict[str, Toll] = {}
-    if not any(
-        map(text.lower().__contains__, _TOLL_PARTS)
-    ):  # this is quicker than the patterns, which few sentences match
+    if not any(map(text.lower().__contains__, _TOLL_PARTS)):  # quicker than the patterns, which few sentences match
         return largest
     for fate, patterns in _TOLLS.items():
         for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
