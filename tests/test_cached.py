@@ -1,6 +1,7 @@
 """Values that objects keep: computed once, and in several threads at once for several objects."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from dpplearn._cached import cached_property
 
@@ -13,10 +14,5 @@ def test_two_objects_compute_at_the_same_time():
         def value(self):
             return met.wait(300)  # nobody passes until both are here
 
-    things = [Thing(), Thing()]
-    threads = [threading.Thread(target=lambda thing=thing: thing.value) for thing in things]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {thing.value for thing in things} == {0, 1}
+    with ThreadPoolExecutor(2) as pool:
+        assert set(pool.map(lambda thing: thing.value, [Thing(), Thing()])) == {0, 1}

@@ -77,3 +77,11 @@ def test_a_study_that_fails_says_so_and_the_others_go_on(tmp_path, capsys):
 def test_the_page_is_that_of_the_stored_results():
     there = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
     assert page(ROOT / "benchmarks" / "results" / "evidence", evidence.STUDIES, {}) == there
+
+
+def test_the_page_on_learned_similarity_has_the_stored_tables(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import similarity_page
+
+    page = similarity_page.PAGE.read_text(encoding="utf-8")
+    assert similarity_page.filled(page, similarity_page.stored_tables()) == page
