@@ -115,10 +115,11 @@ def _cut(word, room, size):
 class Setter(Pdf):
     """Sets blocks into columns, page after page, with headers, footers and page numbers."""
 
-    margin, gutter = 60, 20
+    margin = 60
 
-    def __init__(self, title=None, columns=1, size=10, header=None, footer=None, numbers=True):
+    def __init__(self, title=None, columns=1, size=10, header=None, footer=None, numbers=True, gutter=20):
         super().__init__(title)
+        self.gutter = gutter
         self.columns, self.size, self.header, self.footer, self.numbers = columns, size, header, footer, numbers
         self.wide = (PAGE[0] - 2 * self.margin - (columns - 1) * self.gutter) / columns
         self.new_page()

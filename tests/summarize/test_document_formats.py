@@ -70,8 +70,8 @@ def test_blocks_are_what_they_are(write, name):
     assert read(write([("paragraph", "It rained.")], title="Named"), name)[0].title == "Named"
 
 
-@pytest.mark.parametrize(("columns", "size"), [(1, 9), (2, 11), (3, 9)])
-def test_a_paper_is_read_column_by_column(columns, size):
+@pytest.mark.parametrize(("columns", "size", "gutter"), [(1, 9, 20), (2, 11, 20), (2, 9, 8), (2, 9, 24), (3, 9, 8)])
+def test_a_paper_is_read_column_by_column(columns, size, gutter):
     paragraphs = prose(30, seed=columns)
     blocks = [("heading", "1 Introduction"), *(("paragraph", text) for text in paragraphs[:20])]
     blocks += [("caption", "Table 1: Rain by month."), ("row", ["Month", "Rain", "Days"]), ("row", ["May", "30", "12"])]
@@ -85,6 +85,7 @@ def test_a_paper_is_read_column_by_column(columns, size):
         abstract=" ".join(paragraphs[:2]),
         columns=columns,
         size=size,
+        gutter=gutter,
         header="Journal of Rain, volume 12",
         footer="Draft of May",
     )
