@@ -5,6 +5,7 @@ torch is in an environment of its own: its tests are collected there alone, and 
 
 import os
 import signal
+import threading
 from importlib.util import find_spec
 
 os.environ["MPLBACKEND"] = "Agg"  # no window, whatever the machine
@@ -17,3 +18,10 @@ collect_ignore = [
 ]
 if find_spec("torch") is None:
     collect_ignore += ["src/dpplearn/torch", "tests/tensors"]
+
+
+def pytest_runtest_setup():
+    """Wait for loops that a test before left compiling: numba changes the filters of warnings meanwhile."""
+    for thread in threading.enumerate():
+        if thread.name == "dpplearn compiles":
+            thread.join()

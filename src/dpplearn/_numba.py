@@ -93,7 +93,7 @@ class Loop:
             return self.compile(kinds, tuple(map(numba.typeof, args)))(*args)
         if self.seconds.setdefault(kinds, 0.0) >= PATIENCE:
             self.seconds[kinds] = -np.inf
-            Thread(target=self.compile, args=(kinds, tuple(map(numba.typeof, args)))).start()
+            Thread(None, self.compile, "dpplearn compiles", (kinds, tuple(map(numba.typeof, args)))).start()
         start = thread_time()
         try:
             with np.errstate(all="ignore"):  # as in compiled code, 1 / 0 is infinite and integers wrap around
